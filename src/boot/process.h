@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Who am I: this process, its place in the job, and its line to the agent that started it. */
+#ifndef MUR_BOOT_PROCESS_H
+#define MUR_BOOT_PROCESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+enum mur_phase { MUR_PHASE_BEFORE_INIT, MUR_PHASE_RUNNING, MUR_PHASE_FINALIZED };
+
+struct mur_process {
+    enum mur_phase phase;
+    int thread_level;      /* granted: MPI_THREAD_... */
+    pthread_t main_thread; /* the one that initialised */
+    int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
+    int local_rank, local_size;
+    int appnum; /* index of the command in mpiexec's line; -1 for a singleton */
+    int control_fd; /* to the agent; -1 for a singleton */
+    int node_fd;    /* the node's memory; -1 for a singleton */
+    char job[64];
+    char host[64];
+};
+extern struct mur_process mur_process;
+
+/* Reads the environment that the launcher left; without one, makes a world of one. Fails when there are signs of a
+ * launcher that cannot be reached. */
+int mur_boot_start(void);
+
+/* Tells the agent that this process has finalized. */
+void mur_boot_finish(void);
+
+/* Ends the job with this exit code (0..255 after masking) and this text; does not return. */
+void mur_boot_abort(int exit_code, const char *text) __attribute__((noreturn, cold));
+
+#endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start, stop and one pass of progress: transports, then sends that had no room, then tasks. */
+#include "engine/engine.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "boot/process.h"
+#include "mpi.h"
+#include "transport/shm/shm.h"
+
+struct mur_engine mur_engine;
+
+int mur_engine_start(int size)
+{
+    int rc;
+
+    mur_engine.peers = calloc((size_t)size, sizeof *mur_engine.peers);
+    if (!mur_engine.peers)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", size);
+    mur_engine.peer_count = size;
+    mur_engine.transport = &mur_shm_transport;
+    for (int i = 0; i < size; i++) {
+        mur_engine.peers[i].process = i;
+        mur_engine.peers[i].transport = mur_engine.transport;
+        mur_engine.peers[i].backlog_tail = &mur_engine.peers[i].backlog;
+    }
+    rc = mur_engine.transport->open();
+    if (rc)
+        free(mur_engine.peers);
+    return rc;
+}
+
+/* Everything that others still need from this process is finished first. */
+void mur_engine_stop(void)
+{
+    struct mur_waiter waiter = {0};
+
+    while (mur_engine.open_operations || mur_engine.backlogged || mur_engine.tasks)
+        if (!mur_progress())
+            mur_waiter_idle(&waiter);
+        else
+            waiter = (struct mur_waiter){0};
+    mur_engine.transport->close();
+    free(mur_engine.peers);
+    mur_engine.peers = NULL;
+}
+
+void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
+{
+    if (!peer->is_backlogged) {
+        peer->is_backlogged = true;
+        peer->next_backlogged = mur_engine.backlogged;
+        mur_engine.backlogged = peer;
+    }
+    entry->next = NULL;
+    *peer->backlog_tail = entry;
+    peer->backlog_tail = &entry->next;
+}
+
+/* Resumes a peer's sends in order until one finds no room again. A resumed entry may be freed, or queued again. */
+static bool drain(struct mur_peer *peer)
+{
+    bool moved = false;
+
+    while (peer->backlog) {
+        struct mur_backlog_entry *entry = peer->backlog;
+
+        peer->backlog = entry->next;
+        if (!peer->backlog)
+            peer->backlog_tail = &peer->backlog;
+        if (!entry->resume(entry)) {
+            entry->next = peer->backlog;
+            peer->backlog = entry;
+            if (!entry->next)
+                peer->backlog_tail = &entry->next;
+            break;
+        }
+        moved = true;
+    }
+    return moved;
+}
+
+static bool drain_all(void)
+{
+    struct mur_peer **link = &mur_engine.backlogged;
+    bool moved = false;
+
+    while (*link) {
+        struct mur_peer *peer = *link;
+
+        moved |= drain(peer);
+        if (peer->backlog) {
+            link = &peer->next_backlogged;
+        } else {
+            *link = peer->next_backlogged;
+            peer->is_backlogged = false;
+        }
+    }
+    return moved;
+}
+
+void mur_task_add(struct mur_task *task)
+{
+    task->is_listed = true;
+    task->next = mur_engine.tasks;
+    mur_engine.tasks = task;
+}
+
+void mur_task_remove(struct mur_task *task)
+{
+    struct mur_task **link = &mur_engine.tasks;
+
+    if (!task->is_listed)
+        return;
+    while (*link != task)
+        link = &(*link)->next;
+    *link = task->next;
+    task->is_listed = false;
+}
+
+/* A task that is over may have been freed by its run. Tasks added meanwhile go to the front, for the next pass. */
+static bool run_tasks(void)
+{
+    struct mur_task *task = mur_engine.tasks, *next;
+    bool moved = false;
+
+    for (; task; task = next) {
+        bool is_over = false;
+
+        next = task->next;
+        mur_task_remove(task);
+        moved |= task->run(task, &is_over);
+        if (!is_over)
+            mur_task_add(task);
+    }
+    return moved;
+}
+
+bool mur_progress(void)
+{
+    bool moved = mur_engine.transport->progress() > 0;
+
+    if (__builtin_expect(mur_engine.backlogged != NULL, 0))
+        moved |= drain_all();
+    if (__builtin_expect(mur_engine.tasks != NULL, 0))
+        moved |= run_tasks();
+    return moved;
+}
+
+struct control_entry {
+    struct mur_backlog_entry entry;
+    struct mur_peer *peer;
+    struct mur_frame frame;
+    unsigned char data[];
+};
+
+static bool control_resume(struct mur_backlog_entry *entry)
+{
+    struct control_entry *control = (struct control_entry *)entry;
+
+    if (!control->peer->transport->send(control->peer, &control->frame, control->data))
+        return false;
+    free(control);
+    return true;
+}
+
+void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    struct control_entry *control;
+
+    if (mur_send_frame(peer, frame, data))
+        return;
+    control = malloc(sizeof *control + frame->bytes);
+    if (!control)
+        mur_boot_abort(1, "no memory to queue a control frame");
+    control->entry.resume = control_resume;
+    control->peer = peer;
+    control->frame = *frame;
+    memcpy(control->data, data, frame->bytes);
+    mur_backlog_add(peer, &control->entry);
+}

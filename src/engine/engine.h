@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The engine: all hot state of the process, and what drives it. Progress moves frames between transports and the
+ * handlers of the protocols above; waiting repeats progress until a condition holds. */
+#ifndef MUR_ENGINE_ENGINE_H
+#define MUR_ENGINE_ENGINE_H
+
+#include "transport/transport.h"
+
+/* What frames are for. Each protocol registers its handler and its dumper for its kinds. */
+enum mur_frame_kind {
+    MUR_FRAME_EAGER,  /* a whole message */
+    MUR_FRAME_READY,  /* rendezvous: "I have a message for you"; matched like an eager one */
+    MUR_FRAME_CLAIM,  /* rendezvous: the receiver's answer: copying has begun, help, or send it in pieces */
+    MUR_FRAME_PIECE,  /* rendezvous: a piece of the message, where memory cannot be shared */
+    MUR_FRAME_DONE,   /* rendezvous: the last byte has been copied */
+    MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
+    MUR_FRAME_KINDS,
+};
+
+/* A send that found no room waits here, in order, until the peer's path has some. */
+struct mur_backlog_entry {
+    struct mur_backlog_entry *next;
+    /* Tries again; true when all has been sent, and the entry is done with. */
+    bool (*resume)(struct mur_backlog_entry *entry);
+};
+
+/* A process of the job, as seen from this one. */
+struct mur_peer {
+    const struct mur_transport *transport;
+    void *link; /* the transport's path to the peer; NULL before first use */
+    struct mur_backlog_entry *backlog, **backlog_tail;
+    struct mur_peer *next_backlogged; /* in the engine's list of peers with a backlog */
+    bool is_backlogged;               /* in that list */
+    int process;
+};
+
+/* Work that progress repeats until it says that it is over: the copying of large messages. */
+struct mur_task {
+    struct mur_task *next;
+    bool is_listed;
+    bool (*run)(struct mur_task *task, bool *is_over); /* does a bounded piece of work; true if it got further */
+};
+
+struct mur_engine {
+    const struct mur_transport *transport; /* of the node */
+    struct mur_peer *peers; /* [peer_count] */
+    int peer_count;
+    struct mur_peer *backlogged;
+    struct mur_task *tasks;
+    long open_operations; /* requests whose other side still needs this process; finalize waits for zero */
+    void (*handlers[MUR_FRAME_KINDS])(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+};
+extern struct mur_engine mur_engine;
+
+/* Opens the transports for a job of `size` processes. */
+int mur_engine_start(int size);
+void mur_engine_stop(void);
+
+/* One pass over everything that may have moved; returns false when nothing did. Never blocks. */
+bool mur_progress(void);
+
+/* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). */
+void mur_wait_for(const volatile uint8_t *flag);
+
+/* For loops whose condition is not a flag: call after each progress that moved nothing. */
+struct mur_waiter {
+    uint64_t since; /* clock ticks when idling began; 0 while not idle */
+    uint32_t polls;
+};
+void mur_waiter_idle(struct mur_waiter *waiter);
+
+/* Called by transports for each frame that arrived; `data` is valid during the call only. */
+static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    mur_engine.handlers[frame->kind](peer, frame, data);
+}
+
+/* Sends unless there is a backlog, which must keep the order. */
+static inline bool mur_send_frame(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    return !peer->backlog && peer->transport->send(peer, frame, data);
+}
+
+static inline bool mur_send_frame_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack,
+                                         void *argument)
+{
+    return !peer->backlog && peer->transport->send_packed(peer, frame, pack, argument);
+}
+
+void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
+
+/* Sends a small control frame, now or as soon as there is room; never fails but for want of memory (fatal). */
+void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+
+void mur_task_add(struct mur_task *task);
+
+/* Takes a task out of the list, if it is there. Not to be called by a running task. */
+void mur_task_remove(struct mur_task *task);
+
+#endif

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Waiting: spin while every rank of the node can have a core of its own, then yield, then sleep.
+ *
+ * A spin costs nothing when the core is ours and nobody else wants it; it costs everything when the rank that we
+ * wait for needs this very core. So the spin is long where cores (affinity masks of all ranks, the control group's
+ * quota) are as many as ranks, and a few polls where they are not. Yielding hands the core to the next rank that is
+ * ready; sleeping gives it back for good, until a frame rings. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/settings.h"
+#include "boot/process.h"
+#include "engine/cores.h"
+#include "engine/engine.h"
+
+enum {
+    SPIN_OWN_CORE = 100, /* microseconds */
+    YIELD_OWN_CORE = 50,
+    SPIN_SHARED_CORE = 0,
+    YIELD_SHARED_CORE = 500, /* a round of all ranks of a core takes a few microseconds each */
+    POLLS_SHARED_CORE = 4,   /* before the first yield */
+};
+
+static struct {
+    uint64_t spin, yield; /* nanoseconds; yield counts from the end of the spin */
+    uint32_t polls;       /* idle passes before the clock is read at all */
+    bool is_known;
+} budget;
+
+static uint64_t now_ns(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("isb" ::: "memory");
+#endif
+}
+
+/* Chooses the budget. Until all ranks of the node have said where they may run, it may change. */
+static void choose_budget(void)
+{
+    bool is_final, own_core;
+
+    own_core = mur_cores_suffice(&is_final);
+    budget.spin = 1000u * (uint64_t)(own_core ? SPIN_OWN_CORE : SPIN_SHARED_CORE);
+    budget.yield = 1000u * (uint64_t)(own_core ? YIELD_OWN_CORE : YIELD_SHARED_CORE);
+    if (mur_settings.wait_spin >= 0)
+        budget.spin = 1000u * (uint64_t)mur_settings.wait_spin;
+    if (mur_settings.wait_yield >= 0)
+        budget.yield = 1000u * (uint64_t)mur_settings.wait_yield;
+    budget.polls = own_core || budget.spin ? 256 : POLLS_SHARED_CORE;
+    budget.is_known = is_final;
+}
+
+/* Out of line: reached after the first polls only. */
+static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
+{
+    uint64_t now = now_ns();
+
+    if (!waiter->since) {
+        waiter->since = now;
+        if (!budget.is_known)
+            choose_budget();
+    }
+    if (now - waiter->since < budget.spin) {
+        relax();
+        waiter->polls -= 32; /* the clock again after so many polls */
+    } else if (now - waiter->since < budget.spin + budget.yield) {
+        sched_yield();
+    } else {
+        mur_engine.transport->sleep();
+        waiter->since = 0;
+        waiter->polls = 0;
+    }
+}
+
+void mur_waiter_idle(struct mur_waiter *waiter)
+{
+    if (++waiter->polls > budget.polls)
+        idle_long(waiter);
+    else
+        relax();
+}
+
+void mur_wait_for(const volatile uint8_t *flag)
+{
+    struct mur_waiter waiter = {0};
+
+    while (!*flag) {
+        if (mur_progress()) {
+            waiter.polls = 0;
+            waiter.since = 0;
+        } else if (!*flag) {
+            mur_waiter_idle(&waiter);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the shared-memory transport: the structure of the node's memory, and of a lane.
+ *
+ *   node memory   header | one rank block a local rank | heap of lanes and transfers
+ *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
+ *
+ * A frame is one slot. Up to MUR_SLOT_BYTES of its data lie in the slot itself, so a small message is one cache line
+ * that moves once; more lies in the payload ring, where both sides compute the place alike. A slot is full when its
+ * stamp is the number of the frame that the receiver expects next; stamps of earlier laps are always smaller, and
+ * no user data ever lies where a stamp is looked for, so nothing has to be cleared. How far the receiver has come it
+ * publishes in a line of its own, which only a sender that thinks the ring is full looks at.
+ *
+ * Parking. A receiver polls its *hot* lanes only. Before it stops polling a lane it parks it: lane->is_parked = 1,
+ * then a barrier on all cores (membarrier), then one more look. The sender writes the slot and then reads is_parked,
+ * with no fence between: either it sees the 1, or the barrier makes its slot visible to the last look. A sender that
+ * finds the lane parked takes the mark off and pushes the lane on the receiver's stack of rung lanes; a new lane is
+ * born parked. A receiver that sleeps has parked everything
+ * first, so only ringing has to wake it. */
+#ifndef MUR_TRANSPORT_SHM_SHM_H
+#define MUR_TRANSPORT_SHM_SHM_H
+
+#include <stdatomic.h>
+#include <stdint.h>
+
+#include "engine/engine.h"
+
+#define MUR_CACHE_LINE 64
+#define MUR_ALIGNED_LINE __attribute__((aligned(MUR_CACHE_LINE)))
+#define MUR_SLOT_BYTES 40
+#define MUR_SILENT_PASSES 4096 /* a lane that had nothing for so many polls may be parked */
+
+struct mur_slot {
+    _Atomic uint32_t stamp; /* released by the sender last; pairs with the acquire in poll_lane */
+    struct mur_frame frame;
+    unsigned char data[MUR_SLOT_BYTES];
+} MUR_ALIGNED_LINE;
+_Static_assert(sizeof(struct mur_slot) == MUR_CACHE_LINE, "a slot is one cache line");
+
+/* Offsets are bytes from the start of the node's memory; 0 is none. */
+typedef uint64_t mur_offset;
+
+struct mur_lane {
+    /* written rarely, by both sides */
+    _Atomic uint32_t is_parked;   /* the receiver does not poll; ring */
+    _Atomic uint32_t wants_room;  /* the sender sleeps until the receiver has consumed */
+    mur_offset next_rung;         /* link of the receiver's stack of rung lanes */
+    /* fixed at birth */
+    int32_t sender, receiver; /* local ranks */
+    uint32_t slots, bytes;    /* sizes of the two rings, powers of two */
+    /* written by the receiver */
+    _Atomic uint32_t consumed_slots MUR_ALIGNED_LINE;
+    _Atomic uint32_t consumed_bytes;
+    struct mur_slot slot[] MUR_ALIGNED_LINE; /* the slots, then the payload ring */
+};
+
+struct mur_rank_block {
+    _Atomic uint32_t is_asleep MUR_ALIGNED_LINE; /* futex word: 1 while the rank sleeps or is about to */
+    _Atomic mur_offset rung MUR_ALIGNED_LINE;    /* stack of lanes that have something for this rank */
+    _Atomic uint32_t is_ready MUR_ALIGNED_LINE;  /* what follows is filled in */
+    int32_t pid;
+    uint64_t probe;    /* address, in the rank's memory, of its pid: peers try to read it */
+    uint64_t cpus[16]; /* affinity mask */
+};
+
+struct mur_node {
+    _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
+    _Atomic mur_offset heap;      /* bytes of the heap in use */
+    struct mur_rank_block ranks[];
+};
+
+/* This end of a lane, in private memory. */
+struct mur_lane_out {
+    struct mur_lane *lane;
+    uint32_t next_slot, next_byte;         /* positions, not reduced modulo the rings */
+    uint32_t consumed_slots, consumed_bytes; /* as last looked up */
+    unsigned char *payload;
+};
+
+enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
+
+struct mur_lane_in {
+    struct mur_lane *lane;
+    struct mur_peer *peer;
+    unsigned char *payload;
+    uint32_t next_slot, next_byte;
+    uint32_t idle_passes;
+};
+
+struct mur_shm {
+    struct mur_node *node;
+    uint64_t node_bytes;
+    int rank, size; /* local */
+    uint32_t lane_slots, lane_bytes;
+    struct mur_lane_out *out; /* [size] */
+    struct mur_lane_in *in;   /* [size] by the sender's local rank */
+    struct mur_lane_in **hot; /* [size] polled in every pass */
+    int hot_count;
+    uint32_t passes; /* of polling, to look for silent lanes now and then */
+    bool has_membarrier;
+    uint8_t *copy_state; /* [size] enum mur_copy_state: whether this process may copy from and to the rank's memory */
+    int32_t pid;
+};
+extern struct mur_shm mur_shm;
+
+static inline void *mur_shm_at(mur_offset offset)
+{
+    return (char *)mur_shm.node + offset;
+}
+
+static inline mur_offset mur_shm_offset(const void *address)
+{
+    return (mur_offset)((const char *)address - (const char *)mur_shm.node);
+}
+
+/* Cuts zeroed memory from the heap, aligned to cache lines; NULL when it is used up. Never given back. */
+void *mur_shm_allocate(size_t bytes);
+
+/* lane.c */
+bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
+int mur_lanes_poll(void);
+
+/* sleep.c */
+void mur_shm_sleep(void);
+void mur_shm_ring(struct mur_lane *lane);
+void mur_shm_wake(struct mur_rank_block *block);
+void mur_lanes_take_rung(void);
+void mur_lanes_park_idle(void);
+void mur_shm_barrier_setup(void);
+
+/* copy.c */
+bool mur_shm_can_copy(struct mur_peer *peer);
+bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
+bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+
+extern struct mur_transport mur_shm_transport;
+
+#endif

@@ -1,0 +1,145 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Parking lanes, ringing, sleeping and waking. The protocol is told in shm.h; here is its slow half. */
+#define _GNU_SOURCE
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "transport/shm/shm.h"
+
+static int membarrier(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Senders rely on the receivers' membarrier, which reaches only processes that registered. Where it is missing (old
+ * kernels, seccomp filters) all ranks of the node use fences instead. */
+void mur_shm_barrier_setup(void)
+{
+    mur_shm.has_membarrier = membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
+    if (!mur_shm.has_membarrier)
+        atomic_store(&mur_shm.node->needs_fence, 1);
+}
+
+/* Everything this process stored before is visible to all, and all of what they stored before is visible to it. */
+static void barrier_everywhere(void)
+{
+    if (!mur_shm.has_membarrier || membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED) != 0)
+        atomic_thread_fence(memory_order_seq_cst);
+}
+
+void mur_shm_wake(struct mur_rank_block *block)
+{
+    if (atomic_load(&block->is_asleep) && atomic_exchange(&block->is_asleep, 0))
+        syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Puts a parked lane on its receiver's stack. Whoever takes the mark off owns the pushing. */
+void mur_shm_ring(struct mur_lane *lane)
+{
+    struct mur_rank_block *block = &mur_shm.node->ranks[lane->receiver];
+    mur_offset offset = mur_shm_offset(lane);
+    mur_offset top = atomic_load(&block->rung);
+
+    if (!atomic_exchange(&lane->is_parked, 0))
+        return;
+    do
+        lane->next_rung = top;
+    while (!atomic_compare_exchange_weak(&block->rung, &top, offset)); /* pairs with the exchange in take_rung */
+    mur_shm_wake(block);
+}
+
+static void add_hot(struct mur_lane_in *in)
+{
+    in->idle_passes = 0;
+    mur_shm.hot[mur_shm.hot_count++] = in;
+}
+
+/* Makes all rung lanes hot; those seen for the first time get their receiving end. */
+void mur_lanes_take_rung(void)
+{
+    mur_offset offset = atomic_exchange(&mur_shm.node->ranks[mur_shm.rank].rung, 0);
+
+    while (offset) {
+        struct mur_lane *lane = mur_shm_at(offset);
+        struct mur_lane_in *in = &mur_shm.in[lane->sender];
+
+        offset = lane->next_rung; /* before the lane can be rung again */
+        if (!in->lane) {
+            in->lane = lane;
+            in->peer = &mur_engine.peers[lane->sender];
+            in->payload = (unsigned char *)&lane->slot[lane->slots];
+        }
+        add_hot(in);
+    }
+}
+
+static bool has_frame(const struct mur_lane_in *in)
+{
+    const struct mur_slot *slot = &in->lane->slot[in->next_slot & (in->lane->slots - 1)];
+
+    return atomic_load_explicit(&slot->stamp, memory_order_acquire) == in->next_slot + 1;
+}
+
+/* Second half of parking, after the barrier: a lane that got a frame meanwhile is hot again, unless its sender was
+ * faster and rang. Returns true when the lane has something. */
+static bool unpark_if_full(struct mur_lane_in *in)
+{
+    if (!has_frame(in))
+        return false;
+    if (atomic_exchange(&in->lane->is_parked, 0))
+        add_hot(in);
+    return true;
+}
+
+/* With many hot lanes, those that were silent for long are parked together, for the price of one barrier. */
+void mur_lanes_park_idle(void)
+{
+    int hot = mur_shm.hot_count, kept = 0, parked = 0;
+
+    for (int i = 0; i < hot; i++) {
+        struct mur_lane_in *in = mur_shm.hot[i];
+        if (in->idle_passes < MUR_SILENT_PASSES) {
+            mur_shm.hot[i] = mur_shm.hot[kept];
+            mur_shm.hot[kept++] = in;
+        } else {
+            atomic_store_explicit(&in->lane->is_parked, 1, memory_order_relaxed);
+            parked++;
+        }
+    }
+    if (!parked)
+        return;
+    barrier_everywhere();
+    /* The parked ones lie behind the kept ones; adding back never overtakes the reading. */
+    mur_shm.hot_count = kept;
+    for (int i = kept; i < hot; i++)
+        unpark_if_full(mur_shm.hot[i]);
+}
+
+void mur_shm_sleep(void)
+{
+    struct mur_rank_block *self = &mur_shm.node->ranks[mur_shm.rank];
+    int hot = mur_shm.hot_count;
+    bool has_work = false;
+
+    for (int i = 0; i < hot; i++)
+        atomic_store_explicit(&mur_shm.hot[i]->lane->is_parked, 1, memory_order_relaxed);
+    for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged)
+        atomic_store_explicit(&mur_shm.out[peer->process].lane->wants_room, 1, memory_order_relaxed);
+    atomic_store(&self->is_asleep, 1);
+    barrier_everywhere();
+
+    mur_shm.hot_count = 0;
+    for (int i = 0; i < hot; i++)
+        has_work |= unpark_if_full(mur_shm.hot[i]);
+    for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged) {
+        const struct mur_lane_out *out = &mur_shm.out[peer->process];
+        has_work |= atomic_load(&out->lane->consumed_slots) != out->consumed_slots ||
+                    atomic_load(&out->lane->consumed_bytes) != out->consumed_bytes;
+    }
+    has_work |= atomic_load(&self->rung) != 0;
+    if (!has_work)
+        syscall(SYS_futex, &self->is_asleep, FUTEX_WAIT, 1, NULL, NULL, 0);
+    atomic_store(&self->is_asleep, 0);
+}

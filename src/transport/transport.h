@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a transport is, and its life.
+ *
+ * A transport moves frames (a small header and some bytes) to peers, in order, each exactly once.
+ *   found      it is a row in engine/engine.c's list, with one table of operations, struct mur_transport
+ *   opened     open() once a process; it may say that it cannot serve here
+ *   connected  nothing happens until the first send to a peer, which makes the path
+ *   used       send() and send_packed() take a frame or refuse it (false: no room now, nothing happened, try again
+ *              after progress); progress() delivers frames that arrived, by calling mur_deliver for each
+ *   slept on   sleep() blocks until something may have arrived
+ *   closed     close() once; frames sent before still reach their peers
+ * A transport knows no MPI types: packing comes in as a callback, and what a frame means is the business of the
+ * handlers above (engine/engine.h). All calls are made with the engine's lock held. */
+#ifndef MUR_TRANSPORT_TRANSPORT_H
+#define MUR_TRANSPORT_TRANSPORT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mur_peer;
+
+/* The header of a frame. `bytes` of data follow it. */
+struct mur_frame {
+    uint16_t kind; /* enum mur_frame_kind in engine/engine.h */
+    uint16_t flags;
+    uint32_t context;
+    int32_t source; /* rank in the context's communicator */
+    int32_t tag;
+    uint32_t bytes;
+};
+
+/* Writes the frame's bytes, all of them, to `out`. */
+typedef void mur_pack_function(void *argument, void *out, size_t bytes);
+
+struct mur_transport {
+    const char *name;
+    uint32_t frame_max; /* most bytes of data in one frame; known after open */
+
+    int (*open)(void);
+    void (*close)(void);
+
+    bool (*send)(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+    bool (*send_packed)(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
+
+    /* Delivers what has arrived; returns how many frames. */
+    int (*progress)(void);
+
+    /* Blocks until a frame may have arrived, or there may be room again for a send that was refused. */
+    void (*sleep)(void);
+
+    /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
+     * there is none. Transports without it leave the operations from here on out. */
+    void *(*share)(size_t bytes, uint64_t *token);
+    void *(*shared)(uint64_t token);
+
+    /* Copying between this process's memory and the peer's, without its help: `local` and `remote` are addresses.
+     * can_copy says, by trying once a peer, whether the system permits it; after that only bad addresses fail. */
+    bool (*can_copy)(struct mur_peer *peer);
+    bool (*read)(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
+    bool (*write)(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+};
+
+#endif
