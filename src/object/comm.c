@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of communicators, and the two predefined ones. */
+#include "object/comm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "object/context.h"
+#include "object/errhandler.h"
+#include "object/group.h"
+#include "topo/topology.h"
+
+static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "communicators");
+
+struct mur_comm mur_comm_world, mur_comm_self;
+
+static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t context, struct mur_errhandler *errhandler)
+{
+    comm->context = context;
+    comm->rank = group->rank;
+    comm->size = group->size;
+    comm->processes = group->processes;
+    comm->group = group;
+    mur_group_retain(group);
+    comm->sequence = 0;
+    comm->errhandler = errhandler;
+    mur_errhandler_retain(errhandler);
+    comm->topology = NULL;
+    comm->name[0] = '\0';
+}
+
+static int setup_predefined(struct mur_comm *comm, int constant, const char *name, const int *processes, int size)
+{
+    struct mur_group *group;
+    int rc = mur_group_create(processes, size, &group);
+
+    if (rc)
+        return rc;
+    comm->object = (struct mur_object){.kind = MUR_KIND_COMM, .references = 1, .predefined = (uint32_t)constant};
+    comm_init(comm, group, constant == (int)(uintptr_t)MPI_COMM_WORLD ? MUR_CONTEXT_WORLD : MUR_CONTEXT_SELF,
+              &mur_errors_are_fatal);
+    mur_group_release(group);
+    strcpy(comm->name, name);
+    mur_predefined[constant] = &comm->object;
+    return MPI_SUCCESS;
+}
+
+int mur_comm_setup(int rank, int size)
+{
+    int *processes = malloc((size_t)size * sizeof *processes);
+    int rc;
+
+    if (!processes)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for the group of %d processes", size);
+    for (int i = 0; i < size; i++)
+        processes[i] = i;
+    rc = setup_predefined(&mur_comm_world, (int)(uintptr_t)MPI_COMM_WORLD, "MPI_COMM_WORLD", processes, size);
+    free(processes);
+    if (rc)
+        return rc;
+    return setup_predefined(&mur_comm_self, (int)(uintptr_t)MPI_COMM_SELF, "MPI_COMM_SELF", &rank, 1);
+}
+
+int mur_comm_create(struct mur_comm *parent, struct mur_group *group, uint32_t context, struct mur_comm **comm_p)
+{
+    struct mur_comm *comm = mur_pool_get(&comm_pool);
+
+    if (!comm)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a communicator");
+    comm_init(comm, group, context, parent->errhandler);
+    *comm_p = comm;
+    return MPI_SUCCESS;
+}
+
+void mur_comm_release_slow(struct mur_comm *comm)
+{
+    mur_context_free(comm->context);
+    mur_topology_free(comm->topology);
+    mur_errhandler_release(comm->errhandler);
+    mur_group_release(comm->group);
+    mur_pool_put(&comm_pool, comm);
+}
+
+void mur_comm_teardown(void)
+{
+    struct mur_comm *predefined[] = {&mur_comm_world, &mur_comm_self};
+
+    for (int i = 0; i < 2; i++) {
+        mur_errhandler_release(predefined[i]->errhandler);
+        mur_group_release(predefined[i]->group);
+    }
+}

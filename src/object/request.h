@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A request: an operation that was started and can be waited for. */
+#ifndef MUR_OBJECT_REQUEST_H
+#define MUR_OBJECT_REQUEST_H
+
+#include "base/pool.h"
+#include "engine/engine.h"
+#include "match/match.h"
+#include "mpi.h"
+
+struct mur_comm;
+struct mur_cursor;
+struct mur_transfer;
+struct mur_type;
+
+/* The result of an operation, before it becomes an MPI_Status. */
+struct mur_result {
+    int source;
+    int tag;
+    int error; /* MPI_SUCCESS or a code */
+    bool is_cancelled;
+    MPI_Count bytes; /* received */
+};
+
+enum mur_operation { MUR_SEND, MUR_RECEIVE, MUR_COLLECTIVE, MUR_FINISHED };
+
+/* One cache line for what matching and waiting touch, then what the transfer needs. */
+struct mur_request {
+    struct mur_object object;
+    struct mur_match_node match; /* of a receive that is posted */
+    uint8_t is_complete;         /* set once, by progress; everything in `result` is final then */
+    uint8_t operation;           /* enum mur_operation */
+    bool is_detached;            /* MPI_Request_free was called: freed by whoever completes it */
+    bool is_dense;               /* data is one run of bytes at `buffer` */
+    char *buffer;
+    size_t bytes;          /* to send, or room to receive */
+    MPI_Count count;       /* elements at `buffer` */
+    struct mur_type *type; /* a reference */
+    struct mur_comm *comm; /* a reference; the communicator whose error handler applies */
+    struct mur_peer *peer; /* NULL while not known */
+    struct mur_result result;
+    struct mur_backlog_entry backlog; /* of a send that found no room */
+    struct mur_task task;             /* of large messages */
+    struct mur_cursor *cursor;        /* of piecewise transfers; owned */
+    uint64_t peer_request;            /* the other side's request, as it named it */
+    struct mur_transfer *transfer;    /* of a large message that both sides copy */
+    uint64_t transfer_token;
+    size_t moved;                     /* bytes of a piecewise transfer that have passed */
+    struct mur_frame frame;           /* of a queued send */
+};
+
+extern struct mur_pool mur_request_pool;
+
+/* The one request that all operations return which were complete at once and have no result to tell. */
+extern struct mur_request *mur_request_finished;
+
+int mur_request_setup(void);
+
+static inline struct mur_request *mur_request_find(MPI_Request handle)
+{
+    return mur_object_find(handle, MUR_KIND_REQUEST);
+}
+
+/* A request for an operation on `comm`, with references to it and to the type (which may be NULL). */
+struct mur_request *mur_request_create(int operation, struct mur_comm *comm, struct mur_type *type);
+
+/* Marks it complete; frees it where nobody will wait for it any more. */
+void mur_request_complete(struct mur_request *request);
+
+/* After completion: hands out the result, frees the request, and returns the operation's error. `status` may be
+ * MPI_STATUS_IGNORE. */
+int mur_request_finish(struct mur_request *request, MPI_Status *status);
+
+/* What a null or inactive request yields (MPI-5.0 §3.7.3). */
+void mur_status_set_empty(MPI_Status *status);
+
+/* MPI_Status is eight ints (MPI-5.0 §20): three public, five reserved; ours hold the byte count and the flag. */
+static inline void mur_status_set(MPI_Status *status, const struct mur_result *result)
+{
+    if (!status)
+        return;
+    status->MPI_SOURCE = result->source;
+    status->MPI_TAG = result->tag;
+    __builtin_memcpy(&status->MPI_internal[0], &result->bytes, sizeof result->bytes);
+    status->MPI_internal[2] = result->is_cancelled;
+}
+
+static inline MPI_Count mur_status_bytes(const MPI_Status *status)
+{
+    MPI_Count bytes;
+
+    __builtin_memcpy(&bytes, &status->MPI_internal[0], sizeof bytes);
+    return bytes;
+}
+
+#endif

@@ -1,0 +1,382 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rendezvous: large (or synchronous) messages.
+ *
+ *   sender                                receiver
+ *     READY(length, address, token) ---->   matched with a receive
+ *     <------------------------- CLAIM      "help": both copy chunks of one transfer until none is left
+ *     <--------------------------- DONE     the receiver copied the last byte
+ *     DONE ----------------------------> or the sender did;
+ *     <------------------------ RELEASE     then the receiver gives the transfer back
+ *   or, where the memories are closed to each other or the data is not one run of bytes,
+ *     <------------------------- CLAIM      "pieces"
+ *     PIECE PIECE PIECE ... ----------->
+ *
+ * A transfer lies in memory that both see. `claimed` is the next byte that nobody has taken, `done` the bytes that
+ * have been copied. The sender owns transfers and reuses one only after the receiver has said DONE or
+ * RELEASE for it, since until then the receiver may look at `claimed` once more. */
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "boot/process.h"
+#include "datatype/layout.h"
+#include "pt2pt/pt2pt.h"
+
+enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
+enum { HELP_MIN = 32 << 10, CHUNK_MIN = 16 << 10, CHUNK_MAX = 256 << 10, PIECES_A_TURN = 4 };
+
+struct mur_transfer {
+    _Atomic uint64_t claimed __attribute__((aligned(64)));
+    _Atomic uint64_t done;
+    uint64_t limit; /* bytes to copy in all */
+    uint64_t chunk;
+    uint64_t source, target; /* addresses in the two memories */
+    struct mur_transfer *next_free; /* the sender's own list */
+    uint64_t token;
+};
+
+/* Content of CLAIM and DONE. */
+struct claim {
+    uint64_t sender_request, receiver_request;
+    uint64_t bytes; /* that the receiver has room for */
+};
+
+static struct mur_transfer *free_transfers;
+
+static struct mur_request *request_of_task(struct mur_task *task)
+{
+    return (struct mur_request *)((char *)task - offsetof(struct mur_request, task));
+}
+
+static void send_claim(struct mur_request *request, uint16_t kind, uint16_t flags)
+{
+    struct claim claim = {.sender_request = request->peer_request, .receiver_request = (uintptr_t)request,
+                          .bytes = (uint64_t)request->result.bytes};
+    struct mur_frame frame = {.kind = kind, .flags = flags, .bytes = sizeof claim};
+
+    mur_send_control(request->peer, &frame, &claim);
+}
+
+/* ---- the sender ---- */
+
+static struct mur_transfer *transfer_get(struct mur_peer *peer)
+{
+    struct mur_transfer *transfer = free_transfers;
+    uint64_t token;
+
+    if (transfer) {
+        free_transfers = transfer->next_free;
+        return transfer;
+    }
+    transfer = peer->transport->share ? peer->transport->share(sizeof *transfer, &token) : NULL;
+    if (transfer)
+        transfer->token = token;
+    return transfer;
+}
+
+static void transfer_put(uint64_t token, struct mur_peer *peer)
+{
+    struct mur_transfer *transfer = peer->transport->shared(token);
+
+    transfer->next_free = free_transfers;
+    free_transfers = transfer;
+}
+
+static bool resume_ready(struct mur_backlog_entry *entry)
+{
+    struct mur_request *request = (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
+    struct mur_ready ready = {.length = request->bytes, .request = (uintptr_t)request};
+
+    if (request->transfer) {
+        ready.address = (uintptr_t)request->buffer;
+        ready.token = request->transfer->token;
+    }
+    return request->peer->transport->send(request->peer, &request->frame, &ready);
+}
+
+int mur_rendezvous_send(struct mur_request *request)
+{
+    request->frame.kind = MUR_FRAME_READY;
+    request->frame.bytes = sizeof(struct mur_ready);
+    if (request->is_dense && request->bytes)
+        request->transfer = transfer_get(request->peer);
+    request->moved = 0;
+    request->backlog.resume = resume_ready;
+    if (request->peer->backlog || !resume_ready(&request->backlog))
+        mur_backlog_add(request->peer, &request->backlog);
+    return MPI_SUCCESS;
+}
+
+static void send_complete(struct mur_request *request)
+{
+    mur_engine.open_operations--;
+    mur_request_complete(request);
+}
+
+/* ---- copying chunks, both sides ---- */
+
+/* Claims and copies one chunk. Sets *is_last when this call copied what was left of the transfer as a whole, and
+ * *is_over when nothing is left to claim. */
+static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfer, bool is_sender, bool *is_last,
+                       bool *is_over)
+{
+    uint64_t limit = transfer->limit, chunk = transfer->chunk;
+    uint64_t start = atomic_fetch_add_explicit(&transfer->claimed, chunk, memory_order_relaxed);
+    uint64_t bytes = limit - start < chunk ? limit - start : chunk;
+    struct mur_peer *peer = request->peer;
+    bool is_copied;
+    char text[200];
+
+    *is_last = false;
+    *is_over = start + chunk >= limit;
+    if (start >= limit)
+        return false;
+    is_copied = is_sender ? peer->transport->write(peer, request->buffer + start, transfer->target + start, bytes)
+                          : peer->transport->read(peer, request->buffer + start, transfer->source + start, bytes);
+    if (!is_copied) {
+        snprintf(text, sizeof text, "cannot copy %llu bytes of a message between this process and process %d: is the "
+                 "buffer of the send or of the receive smaller than its count says?", (unsigned long long)limit, peer->process);
+        mur_boot_abort(1, text);
+    }
+    /* Release: the data before the count. Acquire: whoever counts the last byte has everybody's data. */
+    *is_last = atomic_fetch_add_explicit(&transfer->done, bytes, memory_order_acq_rel) + bytes == limit;
+    *is_over |= *is_last;
+    return true;
+}
+
+static bool help(struct mur_task *task, bool *is_over)
+{
+    struct mur_request *request = request_of_task(task);
+    bool is_last, moved = copy_chunk(request, request->transfer, true, &is_last, is_over);
+
+    if (is_last) {
+        struct claim claim = {.sender_request = (uintptr_t)request, .receiver_request = request->peer_request};
+        struct mur_frame frame = {.kind = MUR_FRAME_DONE, .flags = FLAG_BY_SENDER, .bytes = sizeof claim};
+
+        /* The transfer comes back with the receiver's RELEASE. */
+        mur_send_control(request->peer, &frame, &claim);
+        send_complete(request);
+    }
+    return moved;
+}
+
+static bool receive_chunk(struct mur_task *task, bool *is_over)
+{
+    struct mur_request *request = request_of_task(task);
+    bool is_last, moved = copy_chunk(request, request->transfer, false, &is_last, is_over);
+
+    if (is_last) {
+        send_claim(request, MUR_FRAME_DONE, 0);
+        mur_request_complete(request);
+    }
+    return moved;
+}
+
+static uint64_t chunk_for(uint64_t bytes)
+{
+    uint64_t chunk = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : bytes / 8;
+
+    if (!mur_settings.shm_copy_chunk)
+        chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
+    return (chunk + 4095) & ~(uint64_t)4095;
+}
+
+/* ---- the receiver ---- */
+
+static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
+{
+    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    bool is_over;
+
+    transfer->limit = bytes;
+    transfer->chunk = chunk_for(bytes);
+    transfer->source = ready->address;
+    transfer->target = (uintptr_t)request->buffer;
+    atomic_store_explicit(&transfer->done, 0, memory_order_relaxed);
+    /* The claim frame that follows publishes all of it. */
+    atomic_store_explicit(&transfer->claimed, 0, memory_order_relaxed);
+    request->transfer = transfer;
+    request->transfer_token = ready->token;
+    if (bytes >= HELP_MIN && request->peer->process != mur_process.rank)
+        send_claim(request, MUR_FRAME_CLAIM, FLAG_HELP);
+    request->task.run = receive_chunk;
+    receive_chunk(&request->task, &is_over);
+    if (!is_over)
+        mur_task_add(&request->task);
+}
+
+static void accept_in_pieces(struct mur_request *request, size_t bytes)
+{
+    if (!request->is_dense) {
+        request->cursor = malloc(sizeof *request->cursor);
+        if (!request->cursor)
+            mur_boot_abort(1, "no memory to receive a large message");
+        mur_cursor_start(request->cursor, request->buffer, request->count, request->type);
+    }
+    request->moved = 0;
+    request->result.bytes = (MPI_Count)bytes;
+    send_claim(request, MUR_FRAME_CLAIM, FLAG_PIECES);
+}
+
+void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready)
+{
+    size_t bytes = mur_receive_fit(request, ready->length);
+    struct mur_peer *peer = request->peer;
+
+    request->peer_request = ready->request;
+    request->result.bytes = (MPI_Count)bytes;
+    if (!bytes) {
+        send_claim(request, MUR_FRAME_DONE, 0);
+        mur_request_complete(request);
+    } else if (ready->address && request->is_dense && peer->transport->can_copy && peer->transport->can_copy(peer)) {
+        accept_by_copy(request, ready, bytes);
+    } else {
+        accept_in_pieces(request, bytes);
+    }
+}
+
+/* A piece carries the receiver's request where messages carry context and source. */
+static void name_request(struct mur_frame *frame, uint64_t request)
+{
+    frame->context = (uint32_t)request;
+    frame->source = (int32_t)(request >> 32);
+}
+
+static struct mur_request *named_request(const struct mur_frame *frame)
+{
+    return (struct mur_request *)(uintptr_t)(frame->context | (uint64_t)(uint32_t)frame->source << 32);
+}
+
+static void piece_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    struct mur_request *request = named_request(frame);
+
+    (void)peer;
+    if (request->is_dense)
+        memcpy(request->buffer + request->moved, data, frame->bytes);
+    else
+        mur_cursor_unpack(request->cursor, data, frame->bytes);
+    request->moved += frame->bytes;
+    if (request->moved == (size_t)request->result.bytes)
+        mur_request_complete(request);
+}
+
+/* ---- the sender, answered ---- */
+
+static void pack_piece(void *argument, void *out, size_t bytes)
+{
+    mur_cursor_pack(argument, out, bytes);
+}
+
+static bool send_piece(struct mur_request *request, size_t bytes)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_PIECE, .bytes = (uint32_t)bytes};
+
+    name_request(&frame, request->peer_request);
+    if (request->is_dense)
+        return request->peer->transport->send(request->peer, &frame, request->buffer + request->moved);
+    return request->peer->transport->send_packed(request->peer, &frame, pack_piece, request->cursor);
+}
+
+/* Sends a few pieces at a time and queues again behind what other messages wait, so that a large message does not
+ * hold up small ones. */
+static bool resume_pieces(struct mur_backlog_entry *entry)
+{
+    struct mur_request *request = (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
+
+    for (int i = 0; i < PIECES_A_TURN; i++) {
+        size_t left = request->bytes - request->moved;
+        size_t piece = request->peer->transport->frame_max / 2;
+
+        piece = piece < left ? piece : left;
+        if (!send_piece(request, piece))
+            return false;
+        request->moved += piece;
+        if (request->moved == request->bytes) {
+            send_complete(request);
+            return true;
+        }
+    }
+    mur_backlog_add(request->peer, entry);
+    return true;
+}
+
+static void start_pieces(struct mur_request *request, size_t bytes)
+{
+    if (request->transfer)
+        transfer_put(request->transfer->token, request->peer);
+    request->transfer = NULL;
+    if (!request->is_dense) {
+        request->cursor = malloc(sizeof *request->cursor);
+        if (!request->cursor)
+            mur_boot_abort(1, "no memory to send a large message");
+        mur_cursor_start(request->cursor, request->buffer, request->count, request->type);
+    }
+    request->bytes = bytes;
+    request->backlog.resume = resume_pieces;
+    mur_backlog_add(request->peer, &request->backlog);
+}
+
+static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    const struct claim *claim = data;
+    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->sender_request;
+
+    request->peer_request = claim->receiver_request;
+    if (frame->flags & FLAG_PIECES) {
+        start_pieces(request, claim->bytes);
+    } else if (peer->transport->can_copy(peer)) {
+        request->task.run = help;
+        mur_task_add(&request->task);
+    }
+}
+
+/* The receiver has copied the last byte (or wants none). */
+static void done_at_receiver(struct mur_peer *peer, const struct claim *claim)
+{
+    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->sender_request;
+
+    mur_task_remove(&request->task);
+    if (request->transfer)
+        transfer_put(request->transfer->token, peer);
+    send_complete(request);
+}
+
+/* The sender has copied the last byte, and must hear that this side is done with the transfer. */
+static void done_at_sender(struct mur_peer *peer, const struct claim *claim)
+{
+    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->receiver_request;
+    struct mur_frame frame = {.kind = MUR_FRAME_RELEASE, .bytes = sizeof request->transfer_token};
+
+    mur_task_remove(&request->task);
+    mur_send_control(peer, &frame, &request->transfer_token);
+    mur_request_complete(request);
+}
+
+static void done_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    if (frame->flags & FLAG_BY_SENDER)
+        done_at_sender(peer, data);
+    else
+        done_at_receiver(peer, data);
+}
+
+static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    uint64_t token;
+
+    (void)frame;
+    memcpy(&token, data, sizeof token);
+    transfer_put(token, peer);
+}
+
+void mur_rendezvous_setup(void)
+{
+    mur_engine.handlers[MUR_FRAME_CLAIM] = claim_arrived;
+    mur_engine.handlers[MUR_FRAME_PIECE] = piece_arrived;
+    mur_engine.handlers[MUR_FRAME_DONE] = done_arrived;
+    mur_engine.handlers[MUR_FRAME_RELEASE] = release_arrived;
+}
