@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Allgather, plain and with counts: a ring. In each of size-1 rounds every rank passes on the block that it got in
+ * the round before; blocks lie at their final place at once. */
+#include "coll/coll.h"
+
+void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype,
+                        const struct mur_blocks *blocks)
+{
+    int rank = s->comm->rank, size = s->comm->size;
+    int left = (rank - 1 + size) % size, right = (rank + 1) % size;
+
+    if (sendbuf != MPI_IN_PLACE)
+        mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, rank), mur_block_count(blocks, rank),
+                          blocks->type);
+    for (int k = 0; k < size - 1; k++) {
+        int out = (rank - k + size) % size, in = (rank - k - 1 + size) % size;
+
+        mur_schedule_fence(s);
+        mur_schedule_receive(s, mur_block(blocks, in), mur_block_count(blocks, in), blocks->type, left);
+        mur_schedule_send(s, mur_block(blocks, out), mur_block_count(blocks, out), blocks->type, right);
+    }
+}

@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Building and executing schedules. */
+#include "coll/schedule.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "datatype/layout.h"
+#include "pt2pt/pt2pt.h"
+
+struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
+{
+    struct mur_schedule *schedule = malloc(sizeof *schedule);
+
+    if (!schedule)
+        return NULL;
+    schedule->task.is_listed = false;
+    schedule->comm = comm;
+    mur_comm_retain(comm);
+    schedule->request = NULL;
+    schedule->tag = (int)(comm->sequence++ & 0x7fffffff);
+    schedule->error = MPI_SUCCESS;
+    schedule->count = schedule->round = schedule->next = 0;
+    schedule->capacity = MUR_STEPS_INLINE;
+    schedule->steps = schedule->inline_steps;
+    schedule->buffer_count = 0;
+    schedule->buffer_capacity = MUR_BUFFERS_INLINE;
+    schedule->buffers = schedule->inline_buffers;
+    return schedule;
+}
+
+static void schedule_free(struct mur_schedule *schedule)
+{
+    for (int i = 0; i < schedule->count; i++) {
+        struct mur_step *step = &schedule->steps[i];
+
+        if (step->in_type)
+            mur_type_release(step->in_type);
+        if (step->out_type)
+            mur_type_release(step->out_type);
+        if (step->op)
+            mur_op_release(step->op);
+    }
+    for (int i = 0; i < schedule->buffer_count; i++)
+        free(schedule->buffers[i]);
+    if (schedule->buffers != schedule->inline_buffers)
+        free(schedule->buffers);
+    if (schedule->steps != schedule->inline_steps)
+        free(schedule->steps);
+    mur_comm_release(schedule->comm);
+    free(schedule);
+}
+
+/* Twice the room for an array that starts inline. False: no memory. */
+static bool grow(void **array, void *inline_array, int *capacity, size_t bytes)
+{
+    void *larger = realloc(*array == inline_array ? NULL : *array, (size_t)*capacity * 2 * bytes);
+
+    if (!larger)
+        return false;
+    if (*array == inline_array)
+        memcpy(larger, inline_array, (size_t)*capacity * bytes);
+    *array = larger;
+    *capacity *= 2;
+    return true;
+}
+
+static void out_of_memory(struct mur_schedule *schedule)
+{
+    if (!schedule->error)
+        schedule->error = mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
+}
+
+static void add(struct mur_schedule *schedule, struct mur_step step)
+{
+    if (schedule->count == schedule->capacity &&
+        !grow((void **)&schedule->steps, schedule->inline_steps, &schedule->capacity, sizeof step)) {
+        out_of_memory(schedule);
+        return;
+    }
+    if (step.in_type)
+        mur_type_retain(step.in_type);
+    if (step.out_type)
+        mur_type_retain(step.out_type);
+    if (step.op)
+        mur_op_retain(step.op);
+    schedule->steps[schedule->count++] = step;
+}
+
+void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type, int rank)
+{
+    add(schedule, (struct mur_step){
+                      .kind = MUR_STEP_SEND, .rank = rank, .in = buffer, .in_count = count, .in_type = type});
+}
+
+void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type, int rank)
+{
+    add(schedule, (struct mur_step){
+                      .kind = MUR_STEP_RECEIVE, .rank = rank, .out = buffer, .out_count = count, .out_type = type});
+}
+
+void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
+                       void *out, MPI_Count out_count, struct mur_type *out_type)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_COPY,
+                                    .in = in,
+                                    .in_count = in_count,
+                                    .in_type = in_type,
+                                    .out = out,
+                                    .out_count = out_count,
+                                    .out_type = out_type});
+}
+
+void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const void *in, void *inout, MPI_Count count,
+                         struct mur_type *type)
+{
+    add(schedule, (struct mur_step){
+                      .kind = MUR_STEP_REDUCE, .op = op, .in = in, .out = inout, .out_count = count, .out_type = type});
+}
+
+void mur_schedule_fence(struct mur_schedule *schedule)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_FENCE});
+}
+
+void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes)
+{
+    void *memory;
+
+    if (schedule->buffer_count == schedule->buffer_capacity &&
+        !grow((void **)&schedule->buffers, schedule->inline_buffers, &schedule->buffer_capacity, sizeof(void *))) {
+        out_of_memory(schedule);
+        return NULL;
+    }
+    memory = malloc(bytes ? bytes : 1);
+    if (!memory) {
+        out_of_memory(schedule);
+        return NULL;
+    }
+    schedule->buffers[schedule->buffer_count++] = memory;
+    return memory;
+}
+
+void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, const struct mur_type *type)
+{
+    MPI_Count steps = count > 0 ? count - 1 : 0;
+    MPI_Count low = type->extent < 0 ? steps * type->extent : 0;
+    MPI_Count reach = type->extent < 0 ? -low : steps * type->extent;
+    char *memory = mur_schedule_memory(schedule, (size_t)(reach + type->true_extent));
+
+    return memory ? memory - type->true_lb - low : NULL;
+}
+
+void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
+                    struct mur_type *out_type)
+{
+    struct mur_cursor from, to;
+    char piece[4096];
+    size_t bytes;
+
+    mur_cursor_start(&from, in, in_count, in_type);
+    mur_cursor_start(&to, out, out_count, out_type);
+    if (in_type->is_dense) {
+        mur_cursor_unpack(&to, in, from.bytes);
+    } else if (out_type->is_dense) {
+        mur_cursor_pack(&from, out, to.bytes);
+    } else {
+        while ((bytes = mur_cursor_pack(&from, piece, sizeof piece)) > 0)
+            mur_cursor_unpack(&to, piece, bytes);
+    }
+}
+
+static void keep_error(struct mur_schedule *schedule, int rc)
+{
+    if (rc && !schedule->error)
+        schedule->error = rc;
+}
+
+static void start_step(struct mur_schedule *schedule, struct mur_step *step)
+{
+    struct mur_comm *comm = schedule->comm;
+    int rc = MPI_SUCCESS;
+
+    switch (step->kind) {
+    case MUR_STEP_FENCE:
+        break;
+    case MUR_STEP_SEND:
+        rc = mur_isend(step->in, step->in_count, step->in_type, step->rank, schedule->tag, comm, comm->context + 1,
+                       MUR_STANDARD, &step->request);
+        break;
+    case MUR_STEP_RECEIVE:
+        rc = mur_irecv(step->out, step->out_count, step->out_type, step->rank, schedule->tag, comm, comm->context + 1,
+                       &step->request);
+        break;
+    case MUR_STEP_COPY:
+        mur_copy_typed(step->in, step->in_count, step->in_type, step->out, step->out_count, step->out_type);
+        break;
+    case MUR_STEP_REDUCE:
+        mur_op_apply(step->op, step->in, step->out, step->out_count, step->out_type);
+        break;
+    }
+    if (rc)
+        step->request = NULL;
+    keep_error(schedule, rc);
+}
+
+/* Starts the steps up to the next fence. False: there are no more. */
+static bool start_round(struct mur_schedule *schedule)
+{
+    schedule->round = schedule->next;
+    if (schedule->round == schedule->count)
+        return false;
+    do
+        start_step(schedule, &schedule->steps[schedule->next++]);
+    while (schedule->next < schedule->count && schedule->steps[schedule->next].kind != MUR_STEP_FENCE);
+    return true;
+}
+
+int mur_schedule_run(struct mur_schedule *schedule)
+{
+    int rc;
+
+    while (!schedule->error && start_round(schedule))
+        for (int i = schedule->round; i < schedule->next; i++)
+            if (schedule->steps[i].request)
+                keep_error(schedule, mur_wait(schedule->steps[i].request, MPI_STATUS_IGNORE));
+    rc = schedule->error;
+    schedule_free(schedule);
+    return rc;
+}
+
+/* Finishes what is complete of the round; true when all of it is. */
+static bool finish_round(struct mur_schedule *schedule)
+{
+    for (int i = schedule->round; i < schedule->next; i++) {
+        struct mur_step *step = &schedule->steps[i];
+
+        if (!step->request)
+            continue;
+        if (!step->request->is_complete)
+            return false;
+        keep_error(schedule, mur_request_finish(step->request, MPI_STATUS_IGNORE));
+        step->request = NULL;
+    }
+    return true;
+}
+
+static bool schedule_progress(struct mur_task *task, bool *is_over)
+{
+    struct mur_schedule *schedule = (struct mur_schedule *)task; /* its first member */
+    bool moved = false;
+
+    while (finish_round(schedule)) {
+        moved = true;
+        if (schedule->error || !start_round(schedule)) {
+            struct mur_request *request = schedule->request;
+
+            *is_over = true;
+            request->result.error = schedule->error;
+            schedule_free(schedule);
+            mur_request_complete(request);
+            return true;
+        }
+    }
+    return moved;
+}
+
+int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
+{
+    struct mur_request *started = mur_request_create(MUR_COLLECTIVE, schedule->comm, NULL);
+    bool is_over = false;
+
+    if (schedule->error || !started) {
+        int rc = schedule->error ? schedule->error : mur_error(MPI_ERR_NO_MEM, "no memory for a request");
+
+        if (started) {
+            mur_request_finish(started, MPI_STATUS_IGNORE);
+        }
+        schedule_free(schedule);
+        return rc;
+    }
+    started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    schedule->request = started;
+    schedule->task.run = schedule_progress;
+    *request = (MPI_Request)started;
+    schedule_progress(&schedule->task, &is_over);
+    if (!is_over)
+        mur_task_add(&schedule->task);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Schedules: a collective operation as steps in rounds.
+ *
+ * An algorithm is a builder: it adds the steps that this rank has to do, and a fence between rounds. The steps of a
+ * round may run in any order and at once; a round starts when the one before is complete. One executor runs
+ * schedules, blocking or as a task of the engine. Messages use the communicator's second context, with the number of
+ * the collective as their tag, so several can be under way. */
+#ifndef MUR_COLL_SCHEDULE_H
+#define MUR_COLL_SCHEDULE_H
+
+#include "engine/engine.h"
+#include "object/comm.h"
+#include "object/op.h"
+#include "object/request.h"
+#include "object/type.h"
+
+enum mur_step_kind { MUR_STEP_FENCE, MUR_STEP_SEND, MUR_STEP_RECEIVE, MUR_STEP_COPY, MUR_STEP_REDUCE };
+
+struct mur_step {
+    enum mur_step_kind kind;
+    int rank; /* of the other side */
+    const void *in;
+    void *out;
+    MPI_Count in_count, out_count;
+    struct mur_type *in_type, *out_type; /* a reference each, where not NULL */
+    struct mur_op *op;                   /* a reference */
+    struct mur_request *request;         /* while the step is under way */
+};
+
+enum { MUR_STEPS_INLINE = 24, MUR_BUFFERS_INLINE = 4 };
+
+struct mur_schedule {
+    struct mur_task task;
+    struct mur_comm *comm;
+    struct mur_request *request; /* of a nonblocking operation; NULL for a blocking one */
+    int tag;
+    int error; /* the first */
+    int count, capacity;
+    int round, next; /* the steps of the round under way are [round, next) */
+    struct mur_step *steps;
+    int buffer_count, buffer_capacity;
+    void **buffers;
+    struct mur_step inline_steps[MUR_STEPS_INLINE];
+    void *inline_buffers[MUR_BUFFERS_INLINE];
+};
+
+/* An empty schedule for the next collective on the communicator. NULL: no memory. */
+struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
+
+/* Adding steps. Failures (no memory) are kept in schedule->error and reported when the schedule is run. A send to or
+ * a receive from this rank itself is a message like any other. */
+void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type, int rank);
+void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type, int rank);
+void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
+                       void *out, MPI_Count out_count, struct mur_type *out_type);
+/* inout = in op inout */
+void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const void *in, void *inout, MPI_Count count,
+                         struct mur_type *type);
+void mur_schedule_fence(struct mur_schedule *schedule);
+
+/* Memory that lives as long as the schedule. For `count` elements of a type: an address to be used like a user's
+ * buffer, whatever the type's lower bound. NULL with schedule->error set when there is none. */
+void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes);
+void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, const struct mur_type *type);
+
+/* Runs it to the end and frees it; returns the first error. */
+int mur_schedule_run(struct mur_schedule *schedule);
+
+/* Starts it; it frees itself when it is complete. */
+int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request);
+
+/* Copies data between two buffers of one signature. */
+void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
+                    struct mur_type *out_type);
+
+#endif

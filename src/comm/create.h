@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Making communicators: agreeing on a context and on the members (MPI-5.0 §7.4). All are collective over `comm`, but
+ * for mur_comm_create_in_group. */
+#ifndef MUR_COMM_CREATE_H
+#define MUR_COMM_CREATE_H
+
+#include "object/comm.h"
+#include "object/group.h"
+
+int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm);
+
+/* Ranks with the same color (not negative, or MPI_UNDEFINED) share a communicator, ordered by key, then by rank.
+ * *newcomm is NULL for MPI_UNDEFINED. */
+int mur_comm_split(struct mur_comm *comm, int color, int key, struct mur_comm **newcomm);
+
+/* Members of `group`, which is the same or disjoint at all ranks; *newcomm is NULL where this process is none. */
+int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, struct mur_comm **newcomm);
+
+/* The same, but called by the members only; calls at one time are told apart by the tag. */
+int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm);
+
+#endif

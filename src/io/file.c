@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Opening and closing. Rank 0 goes first, so that MPI_MODE_CREATE and MPI_MODE_EXCL happen once; each step's outcome
+ * is agreed upon, so that either all ranks have the file or all get an error and none waits for another. */
+#define _GNU_SOURCE
+#include "io/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "coll/coll.h"
+#include "comm/create.h"
+#include "object/errhandler.h"
+#include "object/info.h"
+
+static struct mur_pool file_pool = MUR_POOL(MUR_KIND_FILE, struct mur_file, "files");
+
+static int class_of(int number)
+{
+    switch (number) {
+    case EACCES:
+    case EPERM:
+        return MPI_ERR_ACCESS;
+    case EROFS:
+        return MPI_ERR_READ_ONLY;
+    case ENOENT:
+        return MPI_ERR_NO_SUCH_FILE;
+    case EEXIST:
+        return MPI_ERR_FILE_EXISTS;
+    case ENAMETOOLONG:
+    case ENOTDIR:
+    case EISDIR:
+    case ELOOP:
+        return MPI_ERR_BAD_FILE;
+    case ENOSPC:
+    case EFBIG:
+        return MPI_ERR_NO_SPACE;
+    case EDQUOT:
+        return MPI_ERR_QUOTA;
+    case EBUSY:
+    case ETXTBSY:
+        return MPI_ERR_FILE_IN_USE;
+    case ENOMEM:
+        return MPI_ERR_NO_MEM;
+    default:
+        return MPI_ERR_IO;
+    }
+}
+
+int mur_file_error(int number, const char *what, const char *name)
+{
+    return mur_error(class_of(number), "cannot %s file '%s': %s", what, name, strerror(number));
+}
+
+/* The largest of each of `count` ints over all ranks. */
+static int agree_max(struct mur_comm *comm, int *values, int count)
+{
+    struct mur_schedule *s = mur_schedule_create(comm);
+
+    if (!s)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to open or close a file");
+    mur_coll_allreduce(s, MPI_IN_PLACE, values, count, mur_type_find(MPI_INT), mur_op_find(MPI_MAX));
+    return mur_schedule_run(s);
+}
+
+/* Success where all ranks had it; a rank's own error, else one that says where it failed. */
+static int agree_success(struct mur_comm *comm, int rc, const char *what, const char *name)
+{
+    int values[2] = {rc ? mur_error_class(rc) : MPI_SUCCESS, rc ? comm->rank : -1};
+    int agreed = agree_max(comm, values, 2);
+
+    if (rc || agreed)
+        return rc ? rc : agreed;
+    return values[0] ? mur_error(values[0], "cannot %s file '%s': rank %d of its communicator failed", what, name, values[1])
+                     : MPI_SUCCESS;
+}
+
+static int check_amode(struct mur_comm *comm, int amode)
+{
+    int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
+    int values[2] = {amode, -amode}, rc;
+
+    rc = agree_max(comm, values, 2);
+    if (rc)
+        return rc;
+    if (values[0] != -values[1])
+        return mur_error(MPI_ERR_NOT_SAME, "amode is %d at one rank and %d at another, but must be the same at all",
+                         -values[1], values[0]);
+    if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
+        return mur_error(MPI_ERR_AMODE, "amode must hold exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR");
+    if (access == MPI_MODE_RDONLY && amode & (MPI_MODE_CREATE | MPI_MODE_EXCL))
+        return mur_error(MPI_ERR_AMODE, "amode must not hold MPI_MODE_CREATE or MPI_MODE_EXCL with MPI_MODE_RDONLY");
+    if (access == MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)
+        return mur_error(MPI_ERR_AMODE, "amode must not hold MPI_MODE_SEQUENTIAL with MPI_MODE_RDWR");
+    return MPI_SUCCESS;
+}
+
+static int open_one(const char *name, int amode, bool is_first, const struct mur_info *info, int *fd)
+{
+    const char *permissions = mur_info_get(info, "file_perm");
+    unsigned long mode = permissions ? strtoul(permissions, NULL, 8) : 0666;
+    int flags = amode & MPI_MODE_RDONLY ? O_RDONLY : amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
+
+    if (is_first && amode & MPI_MODE_CREATE)
+        flags |= O_CREAT;
+    if (is_first && amode & MPI_MODE_EXCL)
+        flags |= O_EXCL;
+    *fd = open(name, flags | O_CLOEXEC, (mode_t)(mode & 07777));
+    return *fd < 0 ? mur_file_error(errno, "open", name) : MPI_SUCCESS;
+}
+
+/* Rank 0 opens first; the others only once it has succeeded. */
+static int open_all(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info, int *fd)
+{
+    int rc = MPI_SUCCESS;
+
+    *fd = -1;
+    if (comm->rank == 0)
+        rc = open_one(name, amode, true, info, fd);
+    rc = agree_success(comm, rc, "open", name);
+    if (rc || comm->size == 1)
+        return rc;
+    if (comm->rank)
+        rc = open_one(name, amode, false, info, fd);
+    return agree_success(comm, rc, "open", name);
+}
+
+/* The hints that mean something here. */
+static int keep_hints(const struct mur_info *given, struct mur_info **kept)
+{
+    const char *permissions = mur_info_get(given, "file_perm");
+    int rc = mur_info_create(kept);
+
+    if (!rc && permissions)
+        rc = mur_info_set(*kept, "file_perm", permissions);
+    return rc;
+}
+
+static void file_free(struct mur_file *file)
+{
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->etype)
+        mur_type_release(file->etype);
+    if (file->filetype)
+        mur_type_release(file->filetype);
+    if (file->info)
+        mur_info_free(file->info);
+    mur_errhandler_release(file->errhandler);
+    mur_comm_release(file->comm);
+    free(file->name);
+    mur_pool_put(&file_pool, file);
+}
+
+static int file_create(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
+                       struct mur_errhandler *errhandler, struct mur_file **file_p)
+{
+    struct mur_type *byte = mur_type_find(MPI_BYTE);
+    struct mur_file *file = mur_pool_get(&file_pool);
+    int rc;
+
+    if (!file)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a file");
+    file->fd = -1;
+    file->amode = amode;
+    file->comm = comm;
+    mur_comm_retain(comm);
+    file->errhandler = errhandler;
+    mur_errhandler_retain(errhandler);
+    file->info = NULL;
+    file->etype = file->filetype = NULL;
+    file->name = strdup(name);
+    rc = file->name ? keep_hints(info, &file->info) : mur_error(MPI_ERR_NO_MEM, "no memory for a file's name");
+    if (!rc)
+        rc = mur_view_set(file, 0, byte, byte, "native");
+    if (rc)
+        file_free(file);
+    *file_p = file;
+    return rc;
+}
+
+static int open_on(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
+                   struct mur_errhandler *errhandler, struct mur_file **file_p)
+{
+    struct mur_file *file = NULL;
+    int rc = check_amode(comm, amode);
+
+    if (rc)
+        return rc;
+    rc = agree_success(comm, file_create(comm, name, amode, info, errhandler, &file), "open", name);
+    if (rc)
+        return rc;
+    rc = open_all(comm, name, amode, info, &file->fd);
+    if (!rc && amode & MPI_MODE_APPEND)
+        rc = mur_file_size(file, &file->pointer);
+    if (rc)
+        file_free(file);
+    *file_p = file;
+    return rc;
+}
+
+int mur_file_open(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
+                  struct mur_errhandler *errhandler, struct mur_file **file_p)
+{
+    struct mur_comm *own;
+    int rc = mur_comm_dup(comm, &own);
+
+    if (rc)
+        return rc;
+    rc = open_on(own, name, amode, info, errhandler, file_p);
+    mur_comm_release(own); /* the file has its own reference */
+    return rc;
+}
+
+int mur_file_close(struct mur_file *file)
+{
+    int rc = MPI_SUCCESS;
+
+    if (close(file->fd) && errno != EINTR)
+        rc = mur_file_error(errno, "close", file->name);
+    file->fd = -1;
+    rc = agree_success(file->comm, rc, "close", file->name);
+    if (file->amode & MPI_MODE_DELETE_ON_CLOSE && file->comm->rank == 0 && unlink(file->name) && !rc)
+        rc = mur_file_error(errno, "delete", file->name);
+    file_free(file);
+    return rc;
+}
+
+int mur_file_size(const struct mur_file *file, MPI_Offset *size)
+{
+    struct stat status;
+
+    if (fstat(file->fd, &status))
+        return mur_file_error(errno, "get the size of", file->name);
+    *size = status.st_size;
+    return MPI_SUCCESS;
+}
+
+int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
+{
+    int rc = MPI_SUCCESS, number;
+
+    if (file->comm->rank == 0) {
+        do
+            number = change(file->fd, (off_t)size) ? errno : 0;
+        while (number == EINTR);
+        if (number)
+            rc = mur_file_error(number, what, file->name);
+    }
+    return agree_success(file->comm, rc, what, file->name);
+}
