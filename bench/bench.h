@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the benchmark programs share: each prints lines "name value unit", which bench/run collects. They use the
+ * standard ABI only, so that one binary runs under every MPI. Every figure is the best of several repetitions. */
+#ifndef MUR_BENCH_H
+#define MUR_BENCH_H
+
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { REPETITIONS = 7 };
+
+static inline void *bench_memory(size_t bytes)
+{
+    void *memory = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+
+    if (!memory)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    memset(memory, 1, bytes);
+    return memory;
+}
+
+static inline int bench_rank(void)
+{
+    int rank;
+
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    return rank;
+}
+
+static inline void bench_print(const char *name, double value, const char *unit)
+{
+    printf("%s %.6g %s\n", name, value, unit);
+    fflush(stdout);
+}
+
+#endif
