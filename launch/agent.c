@@ -1,0 +1,403 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The agent's life: start all ranks, then turn the loop until every rank has ended, every descendant is dead and all
+ * output is out; then say so and leave.
+ *
+ * What it decides itself is only what its own end demands. Whether a failure ends the job is mpiexec's decision, which
+ * comes back as MUR_FRAME_END: a signal to all ranks now, SIGKILL after a grace. When mpiexec is gone, SIGKILL at once.
+ * The control sockets are read before an exit is judged, so what a rank said before it died is known. */
+#include "agent.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "boot/job.h"
+#include "cgroup.h"
+#include "descendants.h"
+#include "frame.h"
+#include "input.h"
+#include "output.h"
+#include "say.h"
+#include "spawn.h"
+
+#define KILL_AGAIN_MS 20   /* between passes over what is left of the descendants */
+#define KILL_LIMIT_MS 3000 /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
+
+struct agent;
+
+struct rank {
+    struct agent *agent;
+    int number;
+    pid_t pid;      /* 0: not started, or ended */
+    bool is_in_mpi; /* INIT was heard, FINALIZED not yet */
+    bool has_aborted;
+    struct mur_watch control;
+    struct mur_stream out;
+    struct mur_stream err;
+};
+
+struct agent {
+    const struct mur_jobspec *job;
+    struct mur_loop loop;
+    struct mur_watch head;
+    struct mur_watch children; /* a signalfd for SIGCHLD */
+    struct mur_output output;
+    struct mur_input input;
+    struct rank *ranks;
+    int running;          /* ranks not yet ended */
+    bool is_ending;       /* MUR_FRAME_END came */
+    bool is_killing;      /* everything gets SIGKILL */
+    bool has_descendants; /* waitpid still knows children */
+    bool is_orphan;       /* mpiexec is dead */
+    int ended;            /* for MUR_FRAME_DONE */
+    int killed;
+    int64_t oom_kills; /* of the control group when the job started */
+    int64_t kill_since;
+    int32_t drain_ms;
+    struct mur_timer kill_timer;
+    struct mur_timer drain_timer;
+};
+
+/* ---- ending ---- */
+
+static void signal_ranks(const struct agent *agent, int signal)
+{
+    for (int i = 0; i < agent->job->size; i++)
+        if (agent->ranks[i].pid)
+            kill(-agent->ranks[i].pid, signal);
+}
+
+/* Kills ranks, or what they left behind. Repeats by its timer, since a pass may miss what is forked meanwhile. */
+static void kill_all(void *owner)
+{
+    struct agent *agent = owner;
+
+    if (!agent->is_killing) {
+        agent->is_killing = true;
+        agent->killed = agent->running;
+        agent->kill_since = mur_loop_now();
+        signal_ranks(agent, SIGKILL);
+        if (agent->drain_ms != MUR_FRAME_KEEP_OUTPUT)
+            mur_timer_set(&agent->drain_timer, agent->drain_ms);
+    } else if (agent->has_descendants) {
+        mur_descendants_kill(NULL);
+    }
+    if (mur_loop_now() - agent->kill_since > KILL_LIMIT_MS) {
+        mur_say("a process of the job on %s does not react to SIGKILL and is left behind", agent->job->host);
+        agent->running = 0;
+        agent->has_descendants = false;
+    }
+    if (agent->has_descendants)
+        mur_timer_set(&agent->kill_timer, KILL_AGAIN_MS);
+}
+
+static void drop_output(void *owner)
+{
+    struct agent *agent = owner;
+
+    if (agent->running == 0 && !agent->has_descendants)
+        mur_output_drop(&agent->output);
+    else
+        mur_timer_set(&agent->drain_timer, KILL_AGAIN_MS);
+}
+
+/* The first END counts the ranks; a later one can only be more urgent. */
+static void end_job(struct agent *agent, const struct mur_frame *frame)
+{
+    if (!agent->is_ending) {
+        agent->is_ending = true;
+        for (int i = 0; i < agent->job->size; i++)
+            agent->ended += agent->ranks[i].pid && i != frame->rank;
+    }
+    agent->drain_ms = frame->drain_ms;
+    if (frame->signal && !agent->is_killing) {
+        signal_ranks(agent, frame->signal);
+        signal_ranks(agent, SIGCONT); /* a stopped rank would not see it */
+    }
+    if (agent->is_killing || (agent->running == 0 && !agent->has_descendants)) {
+        if (frame->drain_ms != MUR_FRAME_KEEP_OUTPUT)
+            mur_timer_set(&agent->drain_timer, frame->drain_ms);
+    } else if (frame->grace_ms == 0) {
+        kill_all(agent);
+    } else if (!agent->kill_timer.deadline || agent->kill_timer.deadline > mur_loop_now() + frame->grace_ms) {
+        mur_timer_set(&agent->kill_timer, frame->grace_ms);
+    }
+}
+
+/* All ranks have ended: nothing else of the job may live on, and what is in the pipes is all there will be. */
+static void finish_processes(struct agent *agent)
+{
+    if (agent->has_descendants) {
+        if (!agent->is_killing)
+            kill_all(agent); /* no rank is left to be counted as killed; what follows is the descendants' turn */
+        kill_all(agent);
+        return;
+    }
+    mur_timer_clear(&agent->kill_timer);
+    if (agent->is_ending && agent->drain_ms != MUR_FRAME_KEEP_OUTPUT && !agent->drain_timer.deadline)
+        mur_timer_set(&agent->drain_timer, agent->drain_ms);
+    if (!agent->output.is_draining)
+        mur_output_drain(&agent->output);
+}
+
+static void lose_head(struct agent *agent)
+{
+    mur_loop_unwatch(&agent->loop, &agent->head);
+    agent->is_orphan = true;
+    agent->is_ending = true;
+    agent->drain_ms = 0;
+    if (!agent->is_killing)
+        kill_all(agent);
+    mur_timer_set(&agent->drain_timer, 0);
+}
+
+static void head_ready(void *owner)
+{
+    struct agent *agent = owner;
+    struct mur_frame frame;
+
+    if (!mur_frame_receive(agent->head.fd, &frame))
+        lose_head(agent);
+    else if (frame.kind == MUR_FRAME_SIGNAL)
+        signal_ranks(agent, frame.signal);
+    else if (frame.kind == MUR_FRAME_END)
+        end_job(agent, &frame);
+}
+
+/* ---- failures ---- */
+
+static void report(struct agent *agent, struct mur_frame *frame)
+{
+    if (!agent->is_orphan && !mur_frame_send(agent->head.fd, frame))
+        lose_head(agent);
+}
+
+static void output_failed(void *owner, int error)
+{
+    struct agent *agent = owner;
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = -1, .code = MUR_EXIT_TROUBLE};
+
+    frame.cause = error == EPIPE ? MUR_CAUSE_PIPE : MUR_CAUSE_OUTPUT;
+    mur_frame_set_text(&frame, "cannot write the output of the ranks: %s", strerror(error));
+    report(agent, &frame);
+}
+
+/* Judges how a rank ended. */
+static void report_exit(struct rank *rank, pid_t pid, int status)
+{
+    struct agent *agent = rank->agent;
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = pid};
+
+    if (WIFSIGNALED(status)) {
+        frame.cause = MUR_CAUSE_SIGNAL;
+        frame.signal = WTERMSIG(status);
+        frame.has_core = WCOREDUMP(status) != 0;
+        frame.has_oom = frame.signal == SIGKILL && mur_cgroup_oom_kills() > agent->oom_kills;
+    } else {
+        frame.code = WEXITSTATUS(status);
+        if (rank->is_in_mpi)
+            frame.cause = MUR_CAUSE_UNFINALIZED;
+        else if (frame.code)
+            frame.cause = MUR_CAUSE_EXIT;
+    }
+    if (frame.cause != MUR_CAUSE_NONE && !agent->is_ending && !rank->has_aborted)
+        report(agent, &frame);
+}
+
+static void take_message(struct rank *rank, const struct mur_control_message *message)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
+
+    switch (message->kind) {
+    case MUR_CONTROL_INIT:
+        rank->is_in_mpi = true;
+        break;
+    case MUR_CONTROL_FINALIZED:
+        rank->is_in_mpi = false;
+        break;
+    case MUR_CONTROL_ABORT:
+        rank->has_aborted = true;
+        frame.pid = rank->pid;
+        frame.code = message->value;
+        frame.length = (uint16_t)message->length;
+        memcpy(frame.text, message->text, message->length);
+        if (!rank->agent->is_ending)
+            report(rank->agent, &frame);
+        break;
+    default: /* a later protocol; nothing it could mean here */
+        break;
+    }
+}
+
+_Static_assert(sizeof((struct mur_frame *)0)->text >= sizeof((struct mur_control_message *)0)->text,
+               "the text of an abort fits into a frame");
+
+static void read_control(void *owner)
+{
+    const ssize_t head = offsetof(struct mur_control_message, text);
+    struct rank *rank = owner;
+    struct mur_control_message message;
+    ssize_t size;
+
+    while ((size = recv(rank->control.fd, &message, sizeof message, 0)) != 0) {
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0 && errno == EAGAIN)
+            return;
+        if (size < 0)
+            break;
+        if (size >= head && message.length <= size - head) /* else not from our library: ignored */
+            take_message(rank, &message);
+    }
+    mur_loop_unwatch(&rank->agent->loop, &rank->control); /* the rank closed it, or ended */
+}
+
+static struct rank *find_rank(const struct agent *agent, pid_t pid)
+{
+    for (int i = 0; i < agent->job->size; i++)
+        if (agent->ranks[i].pid == pid)
+            return &agent->ranks[i];
+    return NULL;
+}
+
+static void children_ready(void *owner)
+{
+    struct agent *agent = owner;
+    struct signalfd_siginfo drained[8];
+    int status;
+    pid_t pid;
+
+    while (read(agent->children.fd, drained, sizeof drained) > 0)
+        continue;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct rank *rank = find_rank(agent, pid);
+
+        if (!rank)
+            continue; /* an orphan of a rank's */
+        read_control(rank);
+        rank->pid = 0;
+        agent->running--;
+        report_exit(rank, pid, status);
+    }
+    agent->has_descendants = pid == 0;
+    if (agent->running == 0)
+        finish_processes(agent);
+}
+
+/* ---- starting ---- */
+
+static bool make_node_memory(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
+{
+    uint64_t bytes = mur_node_bytes(agent->job->size);
+
+    spawner->node_fd = memfd_create("murmur-node", MFD_CLOEXEC);
+    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0)
+        return true;
+    *failure =
+        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    mur_frame_set_text(failure, "cannot make the ranks' shared memory on %s (memfd of %ju MiB): %s%s", agent->job->host,
+                       (uintmax_t)bytes >> 20, strerror(errno),
+                       errno == EFBIG ? "; the limit of file sizes (ulimit -f) is below it" : "");
+    return false;
+}
+
+static void connect_rank(struct rank *rank, const struct mur_spawned *spawned)
+{
+    struct agent *agent = rank->agent;
+
+    rank->pid = spawned->pid;
+    rank->control = (struct mur_watch){.fd = spawned->control_fd, .ready = read_control, .owner = rank};
+    mur_loop_watch(&agent->loop, &rank->control, EPOLLIN);
+    rank->out = (struct mur_stream){.fd = spawned->stdout_fd, .rank = rank->number};
+    rank->err = (struct mur_stream){.fd = spawned->stderr_fd, .rank = rank->number};
+    mur_output_add(&agent->output, &rank->out, &rank->err);
+    agent->running++;
+    agent->has_descendants = true;
+    if (agent->job->is_verbose) {
+        struct mur_frame frame = {.kind = MUR_FRAME_STARTED, .rank = rank->number, .pid = rank->pid};
+
+        report(agent, &frame);
+    }
+}
+
+/* Starts all ranks, or as many as it can and returns false. */
+static bool start_ranks(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
+{
+    const struct mur_jobspec *job = agent->job;
+    int number = 0;
+
+    for (int i = 0; i < job->context_count; i++)
+        for (int left = job->contexts[i].ranks; left > 0; left--) {
+            struct rank *rank = &agent->ranks[number];
+            struct mur_spawned spawned;
+
+            rank->agent = agent;
+            rank->number = number;
+            if (!mur_spawner_start(spawner, number, i, &spawned, failure))
+                return false;
+            connect_rank(rank, &spawned);
+            number++;
+        }
+    return true;
+}
+
+static void open_agent(struct agent *agent, const struct mur_jobspec *job, int head_fd)
+{
+    sigset_t children;
+
+    mur_descendants_adopt();
+    prctl(PR_SET_NAME, "mur-agent");
+    for (int signal = 1; signal < NSIG; signal++) /* all are blocked; ranks inherit the dispositions */
+        if (signal != SIGKILL && signal != SIGSTOP)
+            sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+
+    *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
+    agent->ranks = mur_alloc((size_t)job->size, sizeof *agent->ranks);
+    mur_loop_init(&agent->loop);
+    agent->head = (struct mur_watch){.fd = head_fd, .ready = head_ready, .owner = agent};
+    mur_loop_watch(&agent->loop, &agent->head, EPOLLIN);
+    agent->children = (struct mur_watch){
+        .fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), .ready = children_ready, .owner = agent};
+    mur_loop_watch(&agent->loop, &agent->children, EPOLLIN);
+    agent->kill_timer = (struct mur_timer){.fire = kill_all, .owner = agent};
+    agent->drain_timer = (struct mur_timer){.fire = drop_output, .owner = agent};
+    mur_loop_add_timer(&agent->loop, &agent->kill_timer);
+    mur_loop_add_timer(&agent->loop, &agent->drain_timer);
+    mur_output_open(&agent->output, &agent->loop, job->is_labelled);
+    agent->output.failed = output_failed;
+    agent->output.owner = agent;
+    mur_input_open(&agent->input, &agent->loop);
+}
+
+void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, int head_fd)
+{
+    struct agent agent;
+    struct mur_spawner spawner;
+    struct mur_frame frame;
+
+    open_agent(&agent, job, head_fd);
+    mur_spawner_prepare(&spawner, job, files);
+    spawner.stdin_fd = agent.input.rank_fd;
+    if (!make_node_memory(&agent, &spawner, &frame) || !start_ranks(&agent, &spawner, &frame))
+        report(&agent, &frame);
+    mur_input_start(&agent.input);
+    close(spawner.node_fd);
+
+    while (agent.running > 0 || agent.has_descendants || !mur_output_is_done(&agent.output))
+        mur_loop_turn(&agent.loop);
+
+    frame = (struct mur_frame){.kind = MUR_FRAME_DONE, .ended = agent.ended, .killed = agent.killed};
+    report(&agent, &frame);
+}

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Builds the ranks' environment: a common list once per context, and a tail of a few variables rewritten per rank.
+ *
+ * Only the tail differs between ranks, and a rank is started before the next one's tail is written (spawn.c waits for
+ * exec), so one buffer serves all. Variables of an outer launcher are taken out, so that an mpiexec inside an MPI
+ * program starts a job of its own and no rank believes in a server that is not there. */
+#include "environment.h"
+
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "boot/job.h"
+
+#define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
+
+enum tail_value { RANK, SIZE, APPNUM, CONTROL_FD, NODE_FD, PROTOCOL };
+
+/* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
+ * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
+static const struct tail_entry {
+    const char *name;
+    enum tail_value value;
+} tail[] = {
+    {MUR_ENV_PROTOCOL, PROTOCOL},
+    {MUR_ENV_RANK, RANK},
+    {MUR_ENV_SIZE, SIZE},
+    {MUR_ENV_LOCAL_RANK, RANK},
+    {MUR_ENV_LOCAL_SIZE, SIZE},
+    {MUR_ENV_APPNUM, APPNUM},
+    {MUR_ENV_CONTROL_FD, CONTROL_FD},
+    {MUR_ENV_NODE_FD, NODE_FD},
+    {"OMPI_COMM_WORLD_RANK", RANK},
+    {"OMPI_COMM_WORLD_SIZE", SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", RANK},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", SIZE},
+    {"OMPI_COMM_WORLD_NODE_RANK", RANK},
+    {"OMPI_UNIVERSE_SIZE", SIZE},
+    {"MPI_LOCALRANKID", RANK},
+    {"MPI_LOCALNRANKS", SIZE},
+    {"MV2_COMM_WORLD_RANK", RANK},
+    {"MV2_COMM_WORLD_SIZE", SIZE},
+    {"MV2_COMM_WORLD_LOCAL_RANK", RANK},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", SIZE},
+};
+
+#define TAIL_COUNT ((int)(sizeof tail / sizeof tail[0]))
+
+/* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
+static const char *const outer_names[] = {
+    MUR_ENV_JOB_ID,
+    "PMI_RANK",
+    "PMI_SIZE",
+    "PMI_ID",
+    "PMI_FD",
+    "PMI_PORT",
+    "PMI_SPAWNED",
+    "PMI_JOBID",
+    "PMI_HOSTNAME",
+    "PMI_LOCAL_RANK",
+    "PMI_LOCAL_SIZE",
+    "PMI_UNIVERSE_SIZE",
+    "PMIX_RANK",
+    "PMIX_ID",
+    "PMIX_NAMESPACE",
+    "PMIX_SERVER_*",
+    "PMIX_SECURITY_MODE",
+    "PMIX_PTL_MODULE",
+    "PMIX_VERSION",
+    "PMIX_KEEPALIVE_PIPE",
+    "PMIX_BFROP_BUFFER_TYPE",
+    "PMIX_GDS_MODULE",
+    "PMIX_HOSTNAME",
+};
+
+static bool name_matches(const char *pattern, const char *name, size_t length)
+{
+    size_t fixed = strlen(pattern);
+
+    if (fixed && pattern[fixed - 1] == '*')
+        return length >= fixed - 1 && strncmp(pattern, name, fixed - 1) == 0;
+    return fixed == length && strncmp(pattern, name, length) == 0;
+}
+
+static bool is_launchers(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    for (int i = 0; i < TAIL_COUNT; i++)
+        if (name_matches(tail[i].name, variable, length))
+            return true;
+    for (size_t i = 0; i < sizeof outer_names / sizeof outer_names[0]; i++)
+        if (name_matches(outer_names[i], variable, length))
+            return true;
+    return false;
+}
+
+/* Puts `variable` into the list of *count, in place of an earlier one of the same name. */
+static void put(char **variables, int *count, char *variable)
+{
+    size_t length = strcspn(variable, "=") + 1;
+
+    for (int i = 0; i < *count; i++)
+        if (strncmp(variables[i], variable, length) == 0) {
+            variables[i] = variable;
+            return;
+        }
+    variables[(*count)++] = variable;
+}
+
+void mur_environment_prepare(struct mur_environment *environment, const struct mur_jobspec *job,
+                             const struct mur_context *context)
+{
+    const struct mur_assignments *lists[] = {&job->environment, &context->environment};
+    int inherited = 0;
+    int count = 0;
+    char **variables;
+
+    while (environ[inherited])
+        inherited++;
+    variables =
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 1 + TAIL_COUNT + 1), sizeof *variables);
+    for (int i = 0; i < inherited; i++)
+        if (!is_launchers(environ[i]))
+            variables[count++] = environ[i];
+    for (int l = 0; l < 2; l++)
+        for (int i = 0; i < lists[l]->count; i++)
+            if (!is_launchers(lists[l]->items[i]))
+                put(variables, &count, lists[l]->items[i]);
+    variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
+
+    environment->variables = variables;
+    environment->common_count = count;
+    environment->texts = mur_alloc(TAIL_COUNT, TEXT_BYTES);
+}
+
+void mur_environment_set_rank(struct mur_environment *environment, const struct mur_jobspec *job,
+                              const struct mur_rank_place *place)
+{
+    const int values[] = {
+        [RANK] = place->rank,       [SIZE] = job->size,
+        [APPNUM] = place->appnum,   [CONTROL_FD] = place->control_fd,
+        [NODE_FD] = place->node_fd, [PROTOCOL] = MUR_JOB_PROTOCOL,
+    };
+
+    for (int i = 0; i < TAIL_COUNT; i++) {
+        char *text = environment->texts + i * TEXT_BYTES;
+        int length = snprintf(text, TEXT_BYTES, "%s=%d", tail[i].name, values[tail[i].value]);
+
+        assert(length < TEXT_BYTES);
+        (void)length;
+        environment->variables[environment->common_count + i] = text;
+    }
+    environment->variables[environment->common_count + TAIL_COUNT] = NULL;
+}

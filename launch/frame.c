@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Sends and receives frames; only the part of the text in use travels. */
+#include "frame.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <sys/socket.h>
+
+bool mur_frame_send(int fd, const struct mur_frame *frame)
+{
+    size_t size = offsetof(struct mur_frame, text) + frame->length;
+    ssize_t sent;
+
+    do
+        sent = send(fd, frame, size, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent == (ssize_t)size;
+}
+
+bool mur_frame_receive(int fd, struct mur_frame *frame)
+{
+    size_t head = offsetof(struct mur_frame, text);
+    ssize_t got;
+
+    /* A peer that ended with frames of ours unread shows as ECONNRESET, once, before its last frames can be read. */
+    do
+        got = recv(fd, frame, sizeof *frame, 0);
+    while (got < 0 && (errno == EINTR || errno == ECONNRESET));
+    return got >= (ssize_t)head && head + frame->length == (size_t)got;
+}
+
+void mur_frame_set_text(struct mur_frame *frame, const char *format, ...)
+{
+    va_list args;
+    int length;
+
+    va_start(args, format);
+    length = vsnprintf(frame->text, sizeof frame->text, format, args);
+    va_end(args);
+    if (length < 0)
+        length = 0;
+    frame->length = (uint16_t)(length < (int)sizeof frame->text ? length : (int)sizeof frame->text - 1);
+}

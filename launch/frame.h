@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What mpiexec and its agent say to each other: one struct mur_frame a packet, over a SOCK_SEQPACKET pair.
+ *
+ * The agent does and sees, mpiexec decides. mpiexec passes signals on and tells when and how to end the job; the agent
+ * tells of failures as it sees them, and at the very end, when no process is left and all output is out, that it is
+ * done. End of file on either side means that the other is dead: the survivor kills what is left. */
+#ifndef MUR_LAUNCH_FRAME_H
+#define MUR_LAUNCH_FRAME_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mur_frame_kind {
+    MUR_FRAME_SIGNAL = 1, /* to the agent: pass `signal` to all ranks */
+    MUR_FRAME_END,        /* to the agent: send `signal`, kill what is left after `grace_ms` */
+    MUR_FRAME_STARTED,    /* from the agent: `rank` runs as `pid` (only for a verbose job) */
+    MUR_FRAME_FAILURE,    /* from the agent: see `cause` */
+    MUR_FRAME_DONE,       /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
+                           * them did not end by themselves */
+};
+
+enum mur_cause {
+    MUR_CAUSE_NONE,
+    MUR_CAUSE_START,       /* a rank or the node's memory could not be made: `text` says why, `code` is for exit */
+    MUR_CAUSE_EXIT,        /* a rank exited with `code` where it may: the others go on */
+    MUR_CAUSE_SIGNAL,      /* a rank died by `signal` */
+    MUR_CAUSE_UNFINALIZED, /* a rank exited with `code` after its INIT and before it was FINALIZED */
+    MUR_CAUSE_ABORT,       /* a rank asked for the job's end with `code` and `text` */
+    MUR_CAUSE_PIPE,        /* nobody reads our output any more */
+    MUR_CAUSE_OUTPUT,      /* our output cannot be written: `text` says why */
+};
+
+#define MUR_FRAME_KEEP_OUTPUT (-1)
+
+struct mur_frame {
+    uint32_t kind;
+    uint32_t cause;
+    int32_t rank;
+    int32_t pid;
+    int32_t signal; /* 0: none */
+    int32_t code;
+    int32_t grace_ms;
+    int32_t drain_ms; /* output nobody has taken this long after the ranks' end is dropped; or MUR_FRAME_KEEP_OUTPUT */
+    int32_t ended;
+    int32_t killed;
+    uint8_t has_core;
+    uint8_t has_oom; /* the kernel killed for lack of memory while the job ran */
+    uint16_t length; /* of text, which has no terminating NUL */
+    char text[2036];
+};
+
+/* Both block and return false when the other side is dead. A frame that does not hold together counts as that. */
+bool mur_frame_send(int fd, const struct mur_frame *frame);
+bool mur_frame_receive(int fd, struct mur_frame *frame);
+void mur_frame_set_text(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

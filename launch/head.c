@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The head of a job: one loop over the agent's frames, our signals and the time limit.
+ *
+ * The first cause that ends the job, be it a failure, a signal to us or the time limit, is what is reported and makes
+ * the exit code; what follows from it is not news. The agent's end of file before MUR_FRAME_DONE means it was killed:
+ * the ranks die with it, by the kernel's hand, and what else it had adopted becomes ours to kill. */
+#include "head.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "agent.h"
+#include "descendants.h"
+#include "frame.h"
+#include "loop.h"
+#include "report.h"
+#include "say.h"
+
+#define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
+#define SIGNAL_GRACE_MS  2000 /* for all, after a signal that asks us to end */
+#define DRAIN_MS         500  /* how long a reader that has stopped may hold up a job that is to end */
+#define LEFTOVER_MS      2000
+
+struct head {
+    const struct mur_jobspec *job;
+    struct mur_loop loop;
+    struct mur_watch agent;
+    struct mur_watch signals;
+    struct mur_timer timeout;
+    pid_t agent_pid;
+    struct mur_pids strangers; /* children that an exec gave us: not ours to kill */
+    int code;                  /* of the first failure */
+    struct mur_frame failure;  /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
+    int end_signal;            /* a signal to us that ended the job */
+    bool is_ending;
+    bool has_timed_out;
+    bool is_over;
+};
+
+static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+static const int passed_signals[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
+
+static void lose_agent(struct head *head);
+
+/* A frame the agent does not take shows as its end of file, which says more. */
+static void send_end(struct head *head, int signal, int grace_ms, int drain_ms)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_END,
+                              .rank = head->failure.cause == MUR_CAUSE_NONE ? -1 : head->failure.rank,
+                              .signal = signal,
+                              .grace_ms = grace_ms,
+                              .drain_ms = drain_ms};
+
+    head->is_ending = true;
+    mur_frame_send(head->agent.fd, &frame);
+}
+
+/* ---- signals and time ---- */
+
+static void take_ending_signal(struct head *head, int signal)
+{
+    if (head->end_signal) { /* the second: no more patience */
+        send_end(head, 0, 0, 0);
+        return;
+    }
+    if (!head->is_ending && !head->code)
+        head->code = MUR_EXIT_SIGNAL + signal;
+    head->end_signal = signal;
+    send_end(head, signal, SIGNAL_GRACE_MS, DRAIN_MS);
+}
+
+static void take_signal(struct head *head, int signal)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_SIGNAL, .signal = signal};
+
+    for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
+        if (signal == ending_signals[i]) {
+            take_ending_signal(head, signal);
+            return;
+        }
+    mur_frame_send(head->agent.fd, &frame);
+    if (signal == SIGTSTP)
+        raise(SIGSTOP); /* the shell waits to see us stop; SIGCONT comes as any signal, when we go on */
+}
+
+static void signals_ready(void *owner)
+{
+    struct head *head = owner;
+    struct signalfd_siginfo info;
+
+    if (read(head->signals.fd, &info, sizeof info) == sizeof info)
+        take_signal(head, (int)info.ssi_signo);
+}
+
+static void time_is_up(void *owner)
+{
+    struct head *head = owner;
+
+    if (head->is_ending)
+        return;
+    head->has_timed_out = true;
+    head->code = MUR_EXIT_TIMEOUT;
+    send_end(head, SIGTERM, FAILURE_GRACE_MS, DRAIN_MS);
+}
+
+/* ---- the agent ---- */
+
+static void take_failure(struct head *head, const struct mur_frame *failure)
+{
+    if (head->is_ending)
+        return;
+    if (!head->code)
+        head->code = mur_report_exit_code(failure);
+    if (failure->cause == MUR_CAUSE_EXIT) {
+        if (head->job->is_verbose)
+            mur_say("rank %d (pid %d) exited with code %d", failure->rank, failure->pid, failure->code);
+        return;
+    }
+    head->failure = *failure;
+    send_end(head, SIGTERM, FAILURE_GRACE_MS, MUR_FRAME_KEEP_OUTPUT);
+}
+
+static void finish(struct head *head, const struct mur_frame *done)
+{
+    head->is_over = true;
+    mur_report_failure(head->job, &head->failure, done->ended);
+    if (head->has_timed_out)
+        mur_say("the job reached its time limit of %g s and was ended (%d rank%s still ran)",
+                (double)head->job->timeout_ms / 1000, done->ended, done->ended == 1 ? "" : "s");
+    if (head->end_signal && done->killed > 0)
+        mur_say("%d rank%s did not end on %s in time and %s killed", done->killed, done->killed == 1 ? "" : "s",
+                mur_report_signal(head->end_signal), done->killed == 1 ? "was" : "were");
+}
+
+static void agent_ready(void *owner)
+{
+    struct head *head = owner;
+    struct mur_frame frame;
+
+    if (!mur_frame_receive(head->agent.fd, &frame)) {
+        lose_agent(head);
+        return;
+    }
+    if (frame.kind == MUR_FRAME_STARTED)
+        mur_say("rank %d runs as pid %d", frame.rank, frame.pid);
+    else if (frame.kind == MUR_FRAME_FAILURE)
+        take_failure(head, &frame);
+    else if (frame.kind == MUR_FRAME_DONE)
+        finish(head, &frame);
+}
+
+static void lose_agent(struct head *head)
+{
+    int status = 0;
+
+    head->is_over = true;
+    kill(head->agent_pid, SIGKILL); /* it may have closed its end without dying */
+    waitpid(head->agent_pid, &status, 0);
+    mur_descendants_end(&head->strangers, LEFTOVER_MS);
+    if (WIFSIGNALED(status)) {
+        head->code = MUR_EXIT_SIGNAL + WTERMSIG(status);
+        mur_say("the agent on %s (pid %d) was killed by signal %d (%s); all ranks were ended with it", head->job->host,
+                head->agent_pid, WTERMSIG(status), mur_report_signal(WTERMSIG(status)));
+    } else {
+        head->code = MUR_EXIT_TROUBLE;
+        mur_say("the agent on %s (pid %d) ended early; all ranks were ended with it", head->job->host, head->agent_pid);
+    }
+}
+
+/* ---- starting ---- */
+
+/* Blocks every signal, for us and, through the fork, for the agent; we read those that mean something to a job. SIGHUP
+ * is left out where nohup had it ignored. SIGINT is not treated so: a script's `mpiexec &` has it ignored, and a
+ * kill -INT must reach the ranks all the same. */
+static void open_signals(struct head *head)
+{
+    struct sigaction hangup;
+    sigset_t all;
+    sigset_t read;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    sigemptyset(&read);
+    for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
+        sigaddset(&read, ending_signals[i]);
+    for (size_t i = 0; i < sizeof passed_signals / sizeof passed_signals[0]; i++)
+        sigaddset(&read, passed_signals[i]);
+    sigaction(SIGHUP, NULL, &hangup);
+    if (hangup.sa_handler == SIG_IGN)
+        sigdelset(&read, SIGHUP);
+    sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL); /* ignored, it would eat exit codes */
+    head->signals = (struct mur_watch){
+        .fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK), .ready = signals_ready, .owner = head};
+    if (head->signals.fd < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot create a signal descriptor: %s", strerror(errno));
+}
+
+/* The agent needs none of our descriptors but its own end: with ours open in it, it would not see us die. */
+static void start_agent(struct head *head, const struct rlimit *files)
+{
+    int ends[2];
+
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot create a socket pair: %s", strerror(errno));
+    head->agent_pid = fork();
+    if (head->agent_pid < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot fork the agent: %s; is the limit of processes (ulimit -u) reached?",
+                 strerror(errno));
+    if (head->agent_pid == 0) {
+        close(ends[0]);
+        close(head->signals.fd);
+        mur_agent_run(head->job, files, ends[1]);
+        _exit(0);
+    }
+    close(ends[1]);
+    head->agent = (struct mur_watch){.fd = ends[0], .ready = agent_ready, .owner = head};
+}
+
+int mur_head_run(const struct mur_jobspec *job, const struct rlimit *files)
+{
+    struct head head = {.job = job};
+
+    mur_descendants_adopt();
+    if (waitpid(-1, NULL, WNOHANG) >= 0) /* fails with ECHILD where, as nearly always, there is none */
+        mur_descendants_find(&head.strangers);
+    if (job->is_verbose)
+        mur_report_start(job);
+    open_signals(&head);
+    start_agent(&head, files);
+    mur_loop_init(&head.loop);
+    mur_loop_watch(&head.loop, &head.agent, EPOLLIN);
+    mur_loop_watch(&head.loop, &head.signals, EPOLLIN);
+    head.timeout = (struct mur_timer){.fire = time_is_up, .owner = &head};
+    mur_loop_add_timer(&head.loop, &head.timeout);
+    if (job->timeout_ms)
+        mur_timer_set(&head.timeout, job->timeout_ms);
+    while (!head.is_over)
+        mur_loop_turn(&head.loop);
+    waitpid(head.agent_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */
+    return head.code;
+}

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the launcher itself says on stderr: lines that start with "mpiexec: ", each one write, so none is torn. */
+#ifndef MUR_LAUNCH_SAY_H
+#define MUR_LAUNCH_SAY_H
+
+#include <stddef.h>
+
+/* Exit codes of mpiexec itself; any other comes from the job. The help text explains them. */
+#define MUR_EXIT_TROUBLE        1
+#define MUR_EXIT_USAGE          2
+#define MUR_EXIT_TIMEOUT        124 /* as timeout(1) */
+#define MUR_EXIT_NOT_EXECUTABLE 126 /* as the shell, as the next */
+#define MUR_EXIT_NOT_FOUND      127
+#define MUR_EXIT_SIGNAL         128 /* plus the signal's number */
+
+void mur_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void mur_say_raw(const char *text, size_t length); /* neither prefix nor newline is added */
+_Noreturn void mur_quit(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

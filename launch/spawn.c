@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts ranks by vfork and exec.
+ *
+ * vfork shares the agent's memory with the child and suspends the agent until the exec, so starting costs no page-table
+ * copy, and a child that fails simply writes where and why into the agent's memory. The child touches nothing else, and
+ * runs with all signals blocked and no handlers until just before the exec. */
+#include "spawn.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "alloc.h"
+#include "say.h"
+
+enum step { STEP_NONE, STEP_TIE, STEP_GROUP, STEP_STDIO, STEP_PASS, STEP_LIMIT, STEP_DIRECTORY, STEP_EXECUTE };
+
+static const char *const step_texts[] = {
+    [STEP_TIE] = "tie its life to the agent's",
+    [STEP_GROUP] = "make a process group",
+    [STEP_STDIO] = "set up standard input and output",
+    [STEP_PASS] = "pass on the control socket",
+    [STEP_LIMIT] = "restore the limit of open files",
+    [STEP_DIRECTORY] = "enter its working directory",
+    [STEP_EXECUTE] = "execute the program",
+};
+
+struct start { /* what the child needs, and how it reports */
+    const char *path;
+    const char *wdir;
+    char **argv;
+    char **shell_argv;
+    char **environment;
+    int stdio[3];
+    int control_fd;
+    int node_fd;
+    struct rlimit files;
+    pid_t agent;
+    /* Volatile: the compiler believes that what a function that never returns has stored, nobody will read. */
+    volatile int step;  /* enum step: what failed */
+    volatile int error; /* its errno */
+};
+
+struct channels { /* both ends of a rank's connections */
+    int out[2];
+    int err[2];
+    int control[2];
+};
+
+static char **make_shell_argv(const struct mur_context *context)
+{
+    size_t count = 0;
+    char **argv;
+
+    while (context->argv[count])
+        count++;
+    argv = mur_alloc(count + 2, sizeof *argv);
+    argv[0] = mur_alloc_text("/bin/sh");
+    argv[1] = context->path;
+    memcpy(argv + 2, context->argv + 1, (count - 1) * sizeof *argv);
+    return argv;
+}
+
+void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *job, const struct rlimit *files)
+{
+    spawner->job = job;
+    spawner->files = *files;
+    spawner->environments = mur_alloc((size_t)job->context_count, sizeof *spawner->environments);
+    spawner->shell_argvs = mur_alloc((size_t)job->context_count, sizeof *spawner->shell_argvs);
+    for (int i = 0; i < job->context_count; i++) {
+        mur_environment_prepare(&spawner->environments[i], job, &job->contexts[i]);
+        spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
+    }
+    spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (spawner->null_fd < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot open /dev/null: %s", strerror(errno));
+}
+
+/* ---- in the child ---- */
+
+static void child_fail(struct start *start, enum step step)
+{
+    start->error = errno;
+    start->step = step;
+    _exit(127);
+}
+
+/* Ties the child's life to the agent's. The agent may have died before the prctl: then the parent is another one. */
+static void child_bind(struct start *start)
+{
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0)
+        child_fail(start, STEP_TIE);
+    if (getppid() != start->agent)
+        _exit(127);
+    if (setpgid(0, 0) < 0)
+        child_fail(start, STEP_GROUP);
+}
+
+static void child_set_descriptors(struct start *start)
+{
+    for (int i = 0; i < 3; i++) /* sources are above 2, or already in place */
+        if (start->stdio[i] != i && dup2(start->stdio[i], i) < 0)
+            child_fail(start, STEP_STDIO);
+    if (fcntl(start->control_fd, F_SETFD, 0) < 0 || fcntl(start->node_fd, F_SETFD, 0) < 0)
+        child_fail(start, STEP_PASS);
+    if (setrlimit(RLIMIT_NOFILE, &start->files) < 0)
+        child_fail(start, STEP_LIMIT);
+}
+
+static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
+{
+    sigset_t none;
+
+    child_bind(start);
+    child_set_descriptors(start);
+    if (start->wdir && chdir(start->wdir) < 0)
+        child_fail(start, STEP_DIRECTORY);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execve(start->path, start->argv, start->environment);
+    if (errno == ENOEXEC) /* a script without #!: execute it as the shell would */
+        execve(start->shell_argv[0], start->shell_argv, start->environment);
+    child_fail(start, STEP_EXECUTE);
+    _exit(127);
+}
+
+/* Never inlined, nor is child_run: the child's calls overwrite the stack below the frame in which vfork was called, and
+ * the compiler may keep variables of that frame where the child writes others. This frame has none to lose. */
+static __attribute__((noinline)) pid_t start_child(struct start *start)
+{
+    pid_t pid = vfork();
+
+    if (pid == 0)
+        child_run(start);
+    return pid;
+}
+
+/* ---- in the agent ---- */
+
+static bool open_channels(struct channels *channels)
+{
+    if (pipe2(channels->out, O_CLOEXEC) < 0)
+        return false;
+    if (pipe2(channels->err, O_CLOEXEC) < 0)
+        return false;
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels->control) < 0)
+        return false;
+    /* Only our ends: whether the rank's block is the rank's affair. */
+    return fcntl(channels->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->err[0], F_SETFL, O_NONBLOCK) == 0 &&
+           fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0;
+}
+
+static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spawner, int rank, const char *step,
+                        int error, const char *path)
+{
+    const char *hint = "";
+
+    *failure =
+        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = rank, .code = MUR_EXIT_TROUBLE};
+    if (!path && error == EAGAIN)
+        hint = "; the limit of processes (ulimit -u, or pids.max of the control group) seems reached";
+    if (!path && (error == EMFILE || error == ENFILE))
+        hint = "; the limit of open files (ulimit -n, or fs.file-max) seems reached";
+    if (path && error == ENOENT)
+        hint = "; the interpreter in its #! line or its ELF loader may be missing";
+    if (path)
+        failure->code = error == ENOENT ? MUR_EXIT_NOT_FOUND : MUR_EXIT_NOT_EXECUTABLE;
+    mur_frame_set_text(failure, "cannot start rank %d of %d on %s: could not %s%s%s%s: %s%s", rank, spawner->job->size,
+                       spawner->job->host, step, path ? " '" : "", path ? path : "", path ? "'" : "", strerror(error),
+                       hint);
+    return false;
+}
+
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
+                       struct mur_frame *failure)
+{
+    const struct mur_context *context = &spawner->job->contexts[appnum];
+    struct mur_environment *environment = &spawner->environments[appnum];
+    struct channels channels;
+    struct mur_rank_place place;
+    struct start start;
+    pid_t pid;
+
+    if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
+        return set_failure(failure, spawner, rank, "open its pipes", errno, NULL);
+    place = (struct mur_rank_place){
+        .rank = rank, .appnum = appnum, .control_fd = channels.control[1], .node_fd = spawner->node_fd};
+    mur_environment_set_rank(environment, spawner->job, &place);
+    start = (struct start){
+        .path = context->path,
+        .wdir = context->wdir,
+        .argv = context->argv,
+        .shell_argv = spawner->shell_argvs[appnum],
+        .environment = environment->variables,
+        .stdio = {rank == 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
+        .control_fd = channels.control[1],
+        .node_fd = spawner->node_fd,
+        .files = spawner->files,
+        .agent = getpid(),
+    };
+    pid = start_child(&start);
+    if (pid < 0)
+        return set_failure(failure, spawner, rank, "fork", errno, NULL);
+    close(channels.out[1]);
+    close(channels.err[1]);
+    close(channels.control[1]);
+    if (start.step) {
+        waitpid(pid, NULL, 0);
+        return set_failure(failure, spawner, rank, step_texts[start.step], start.error,
+                           start.step == STEP_EXECUTE ? context->path : NULL);
+    }
+    *spawned = (struct mur_spawned){
+        .pid = pid, .control_fd = channels.control[0], .stdout_fd = channels.out[0], .stderr_fd = channels.err[0]};
+    return true;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starts one rank: its pipes, control socket, environment and process.
+ *
+ * Every descriptor of the agent is close-on-exec; a rank receives 0, 1, 2, its control socket and the node's memory,
+ * and what mpiexec itself inherited. Each rank leads a process group, so that a signal reaches what it started too. */
+#ifndef MUR_LAUNCH_SPAWN_H
+#define MUR_LAUNCH_SPAWN_H
+
+#include <stdbool.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "environment.h"
+#include "frame.h"
+#include "jobspec.h"
+
+struct mur_spawner {
+    const struct mur_jobspec *job;
+    struct mur_environment *environments; /* one a context */
+    char ***shell_argvs;                  /* one a context, for programs that turn out to be scripts without #! */
+    struct rlimit files;                  /* the limits ranks get back */
+    int node_fd;
+    int null_fd;
+    int stdin_fd; /* of rank 0 */
+};
+
+struct mur_spawned { /* a rank and the agent's ends of what connects them */
+    pid_t pid;
+    int control_fd;
+    int stdout_fd;
+    int stderr_fd;
+};
+
+void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *job, const struct rlimit *files);
+/* Returns false with *failure filled when the rank could not be started. */
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
+                       struct mur_frame *failure);
+
+#endif

@@ -1,0 +1,74 @@
+# Signals to mpiexec: what is passed on, the grace after the first SIGINT, the end at the second, stop and continue.
+# SPDX-License-Identifier: BSD-3-Clause
+. "$(dirname "$0")/lib.sh"
+
+start() { # mpiexec in the background; sets JOB
+    : >"$DIR/out"
+    "${RUN[@]}" "$@" >"$DIR/out" 2>"$DIR/err" &
+    JOB=$!
+}
+
+ended() { # expected code
+    wait $JOB
+    same "exit code" "$1" "$?"
+    until_true none_left
+}
+
+for signal in USR1:10 USR2:12; do
+    start -n 3 "$PUPPET" block:${signal#*:} line:ready await:${signal#*:} line:got
+    until_true has_lines "$DIR/out" 3
+    kill -${signal%:*} $JOB
+    ended 0
+    same "ranks that got SIG${signal%:*}" 3 "$(grep -c got "$DIR/out")"
+done
+
+for signal in INT:2 TERM:15 HUP:1 QUIT:3; do
+    start -n 2 "$PUPPET" line:ready wait
+    until_true has_lines "$DIR/out" 2
+    kill -${signal%:*} $JOB
+    ended $((128 + ${signal#*:}))
+    same "message on SIG${signal%:*}" "" "$(cat "$DIR/err")"
+done
+
+# Ranks that end by themselves within the grace lose no output.
+start -n 2 "$PUPPET" block:2 line:ready await:2 line:saved
+until_true has_lines "$DIR/out" 2
+kill -INT $JOB
+ended 130
+same "last words" 2 "$(grep -c saved "$DIR/out")"
+
+# Ranks that ignore SIGINT are killed after the grace, or at once at the second SIGINT.
+start -n 2 "$PUPPET" 0/ignore:2 line:ready wait
+until_true has_lines "$DIR/out" 2
+kill -INT $JOB
+ended 130
+contains "message" "1 rank did not end on SIGINT" "$(cat "$DIR/err")"
+start -n 2 "$PUPPET" block:2 line:ready await:2 line:not-yet wait
+until_true has_lines "$DIR/out" 2
+kill -INT $JOB
+until_true has_lines "$DIR/out" 4
+kill -INT $JOB
+ended 130
+
+# A stopped job goes on, and signals reach what a rank has started.
+start -n 2 sh -c "'$PUPPET' line:ready block:10 await:10 line:got; exit 0"
+until_true has_lines "$DIR/out" 2
+is_in_state() { [ "$(sed 's/.*) //; s/ .*//' "/proc/$1/stat")" = "$2" ]; }
+kill -TSTP $JOB
+until_true is_in_state $JOB T
+rank=$(survivors | head -n 1)
+until_true is_in_state "$rank" T
+kill -CONT $JOB
+until_true is_in_state "$rank" S
+kill -TERM $JOB
+ended 143
+
+# nohup keeps SIGHUP away.
+: >"$DIR/out"
+(trap '' HUP; exec "${RUN[@]}" "$PUPPET" line:ready wait) >"$DIR/out" &
+JOB=$!
+until_true has_lines "$DIR/out" 1
+kill -HUP $JOB
+kill -TERM $JOB
+ended 143
+finish
