@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of error handlers. References: one for each handle that a user holds, one for each object that a handler
+ * is attached to. */
+#include "object/errhandler.h"
+
+static struct mur_pool errhandler_pool = MUR_POOL(MUR_KIND_ERRHANDLER, struct mur_errhandler, "error handlers");
+
+#define PREDEFINED(constant_, action_)                                                                                 \
+    {                                                                                                                  \
+        .object = {.kind = MUR_KIND_ERRHANDLER, .references = 1, .predefined = (constant_)}, .action = (action_)       \
+    }
+
+struct mur_errhandler mur_errors_are_fatal = PREDEFINED((uintptr_t)MPI_ERRORS_ARE_FATAL, MUR_ERRORS_ARE_FATAL);
+struct mur_errhandler mur_errors_abort = PREDEFINED((uintptr_t)MPI_ERRORS_ABORT, MUR_ERRORS_ABORT);
+struct mur_errhandler mur_errors_return = PREDEFINED((uintptr_t)MPI_ERRORS_RETURN, MUR_ERRORS_RETURN);
+
+struct mur_errhandler *mur_errhandler_initial = &mur_errors_are_fatal;
+
+int mur_errhandler_setup(void)
+{
+    struct mur_errhandler *predefined[] = {&mur_errors_are_fatal, &mur_errors_abort, &mur_errors_return};
+
+    for (int i = 0; i < 3; i++)
+        mur_predefined[predefined[i]->object.predefined] = &predefined[i]->object;
+    return MPI_SUCCESS;
+}
+
+struct mur_errhandler *mur_errhandler_create(uint32_t serves)
+{
+    struct mur_errhandler *handler = mur_pool_get(&errhandler_pool);
+
+    if (handler) {
+        handler->action = MUR_ERRORS_CALL;
+        handler->serves = serves;
+    }
+    return handler;
+}
+
+void mur_errhandler_release(struct mur_errhandler *handler)
+{
+    if (!handler->object.predefined && --handler->object.references == 0)
+        mur_pool_put(&errhandler_pool, handler);
+}
+
+void mur_errhandler_attach(struct mur_errhandler **slot_p, struct mur_errhandler *handler)
+{
+    struct mur_errhandler *old = *slot_p;
+
+    mur_errhandler_retain(handler);
+    *slot_p = handler;
+    mur_errhandler_release(old);
+}

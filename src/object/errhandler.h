@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Error handlers: what happens when a call fails. Three are predefined; users make others for one kind of object. */
+#ifndef MUR_OBJECT_ERRHANDLER_H
+#define MUR_OBJECT_ERRHANDLER_H
+
+#include "base/pool.h"
+#include "mpi.h"
+
+enum mur_errhandler_action {
+    MUR_ERRORS_ARE_FATAL, /* end the job */
+    MUR_ERRORS_ABORT,     /* end the processes of the object; the job, for now */
+    MUR_ERRORS_RETURN,    /* the call returns the code */
+    MUR_ERRORS_CALL,      /* call the user's function, then return the code */
+};
+
+struct mur_errhandler {
+    struct mur_object object;
+    enum mur_errhandler_action action;
+    uint32_t serves; /* the kind of object (enum mur_kind) it may be attached to; 0: any */
+    union {
+        MPI_Comm_errhandler_function *comm;
+        MPI_File_errhandler_function *file;
+        MPI_Session_errhandler_function *session;
+        MPI_Win_errhandler_function *win;
+    } function;
+};
+
+extern struct mur_errhandler mur_errors_are_fatal, mur_errors_abort, mur_errors_return;
+
+/* The handler for errors where MPI_COMM_SELF is not there: before init and after finalize (MPI-5.0 §9.3). */
+extern struct mur_errhandler *mur_errhandler_initial;
+
+static inline struct mur_errhandler *mur_errhandler_find(MPI_Errhandler handle)
+{
+    return mur_object_find(handle, MUR_KIND_ERRHANDLER);
+}
+
+static inline void mur_errhandler_retain(struct mur_errhandler *handler)
+{
+    handler->object.references++;
+}
+
+/* Drops a reference; the last one frees the handler. Predefined ones are never freed. */
+void mur_errhandler_release(struct mur_errhandler *handler);
+
+/* A handler that calls a user's function. The caller sets `function`. NULL for want of memory. */
+struct mur_errhandler *mur_errhandler_create(uint32_t serves);
+
+/* Attaches `handler` in the place of *slot_p; the reference moves with it. */
+void mur_errhandler_attach(struct mur_errhandler **slot_p, struct mur_errhandler *handler);
+
+/* Makes the predefined handlers known. */
+int mur_errhandler_setup(void);
+
+#endif

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A virtual topology: who neighbours whom in a communicator (MPI-5.0 §8). */
+#ifndef MUR_TOPO_TOPOLOGY_H
+#define MUR_TOPO_TOPOLOGY_H
+
+#include <stdint.h>
+
+#include "mpi.h"
+
+/* A Cartesian grid: ranks are row-major, the last dimension varies fastest. */
+struct mur_cart {
+    int ndims;
+    int *dims;    /* [ndims], 1 or more each */
+    int *periods; /* [ndims], 0 or 1 */
+    int *coords;  /* [ndims], of this process */
+};
+
+struct mur_topology {
+    int kind; /* MPI_CART */
+    struct mur_cart cart;
+};
+
+/* A copy, or NULL when memory is exhausted. */
+struct mur_topology *mur_topology_dup(const struct mur_topology *topology);
+
+/* NULL is no topology. */
+void mur_topology_free(struct mur_topology *topology);
+
+/* cart.c */
+
+/* A grid with this process at `rank`; NULL when memory is exhausted. */
+struct mur_topology *mur_cart_new(int ndims, const int *dims, const int *periods, int rank);
+
+/* The rank at these coordinates, which are wrapped around in periodic dimensions; MPI_PROC_NULL if they are outside
+ * in another dimension. */
+int mur_cart_rank(const struct mur_cart *cart, const int *coords);
+
+/* The coordinates of a rank of the grid. */
+void mur_cart_coords(const struct mur_cart *cart, int rank, int *coords);
+
+/* The rank `disp` steps from this process along a dimension, or MPI_PROC_NULL. */
+int mur_cart_shifted(const struct mur_cart *cart, int direction, int64_t disp);
+
+/* dims.c: fills the zeros of dims so that the product is nnodes. */
+int mur_dims_create(int nnodes, int ndims, int *dims);
+
+#endif
