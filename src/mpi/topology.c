@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian topologies (MPI-5.0 §8.5). Ranks are never reordered. */
-#include "topo/topology.h"
+#include "topo/cart.h"
 
 #include <stdlib.h>
 

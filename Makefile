@@ -1,0 +1,56 @@
+# The front door. Everything else is CMake's: cmake -B build && cmake --build build && cmake --install build
+#
+#   make            build into build/
+#   make demo       build, then show what it does
+#   make test       build, then run the tests; T=NAME for those whose names match
+#   make bench      build, then measure; B=NAME for one benchmark
+#   make install    PREFIX=/where/to (default /usr/local)
+#   make format     apply the style;   make lint  check it
+#   make clean      remove build/
+
+PREFIX ?= /usr/local
+BUILD ?= build
+export BUILD
+
+sources = $(shell find src launch tests bench examples tools -name '*.[ch]' 2>/dev/null)
+
+.PHONY: all demo test bench install format lint clean
+all:
+	@tools/deps build
+	@tools/build
+	@echo "make: built; mpiexec is in $(BUILD)/bin, the library in $(BUILD)/src"
+
+demo:
+	@tools/deps build
+	@tools/build
+	@tools/demo
+
+test:
+	@tools/deps test
+	@tools/test $(T)
+
+bench:
+	@tools/deps build
+	@tools/build
+	@bench/run $(B)
+
+install:
+	@tools/deps build
+	@tools/build
+	@cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
+	@echo "make install: installed below $(PREFIX); try $(PREFIX)/bin/mpicc -show"
+
+format:
+	@tools/deps lint
+	@clang-format -i $(sources)
+	@echo "make format: done"
+
+lint:
+	@tools/deps lint
+	@clang-format --dry-run -Werror $(sources) || { echo "make lint: run make format"; exit 1; }
+	@python3 tests/api/layers.py src
+	@echo "make lint: all is well"
+
+clean:
+	@rm -rf $(BUILD)
+	@echo "make clean: removed $(BUILD)/"

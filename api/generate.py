@@ -1,0 +1,63 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Makes C from the description of the interface.
+
+  generate.py all DIRECTORY    writes include/mpi.h, generated/mpi/ and generated/tests/ below the directory
+  generate.py sources          names the generated sources of the library, separated by semicolons
+  generate.py functions FLAG   names the functions with this flag (+ or -) of functions.txt, one in a line
+"""
+
+import pathlib
+import sys
+
+sys.dont_write_bytecode = True
+
+import checks
+import entries
+import header
+import model
+
+
+def write(path, text):
+    """Writes only what changed, so that nothing is rebuilt in vain."""
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if not path.exists() or path.read_text() != text:
+        path.write_text(text)
+
+
+def generate_all(directory):
+    directory = pathlib.Path(directory)
+    write(directory / 'include/mpi.h', header.header())
+    write(directory / 'generated/mpi/bodies.h', entries.bodies())
+    write(directory / 'generated/mpi/constants.c', entries.constant_table())
+    for chapter in entries.chapters():
+        write(directory / f'generated/mpi/entry_{chapter}.c', entries.chapter_entries(chapter))
+    write(directory / 'generated/tests/constants.c', checks.constants())
+    write(directory / 'generated/tests/prototypes.c', checks.prototypes())
+
+
+def sources():
+    print(';'.join(['mpi/constants.c'] + [f'mpi/entry_{chapter}.c' for chapter in entries.chapters()]), end='')
+
+
+def functions(flag):
+    for function in model.read_functions():
+        if function.is_exported == (flag == '+'):
+            for large in function.forms:
+                print(function.name_in(large))
+
+
+def main(arguments):
+    commands = {('all', 2): generate_all, ('sources', 1): sources, ('functions', 2): functions}
+    command = commands.get((arguments[0] if arguments else '', len(arguments)))
+    if not command:
+        sys.exit(__doc__.strip())
+    try:
+        command(*arguments[1:])
+    except model.Problem as problem:
+        sys.exit(str(problem))
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

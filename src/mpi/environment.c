@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* MPI-5.0 chapter 9, but for errors: versions, names, clocks, memory; and the small functions on statuses. */
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "boot/process.h"
+#include "mpi/bodies.h"
+#include "object/request.h"
+#include "object/type.h"
+
+int mur_mpi_get_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_abi_get_version(int *abi_major, int *abi_minor)
+{
+    *abi_major = MPI_ABI_VERSION;
+    *abi_minor = MPI_ABI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_get_library_version(char *version, int *resultlen)
+{
+    static const char text[] = "Murmur " MUR_VERSION ", an MPI-5.0 library on the standard ABI";
+
+    memcpy(version, text, sizeof text);
+    *resultlen = (int)sizeof text - 1;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_get_processor_name(char *name, int *resultlen)
+{
+    if (*mur_process.host)
+        strcpy(name, mur_process.host);
+    else if (gethostname(name, MPI_MAX_PROCESSOR_NAME))
+        return mur_error(MPI_ERR_OTHER, "the host has no name");
+    name[MPI_MAX_PROCESSOR_NAME - 1] = '\0';
+    *resultlen = (int)strlen(name);
+    return MPI_SUCCESS;
+}
+
+/* The monotonic clock: the same for all processes of a node, and never set back. */
+double mur_mpi_wtime(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double mur_mpi_wtick(void)
+{
+    struct timespec tick;
+
+    clock_getres(CLOCK_MONOTONIC, &tick);
+    return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
+}
+
+int mur_mpi_initialized(int *flag)
+{
+    *flag = mur_process.phase != MUR_PHASE_BEFORE_INIT;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_finalized(int *flag)
+{
+    *flag = mur_process.phase == MUR_PHASE_FINALIZED;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_pcontrol(int level)
+{
+    (void)level;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_get_address(const void *location, MPI_Aint *address)
+{
+    *address = (MPI_Aint)location;
+    return MPI_SUCCESS;
+}
+
+/* Addresses wrap around where signed numbers must not. */
+MPI_Aint mur_mpi_aint_add(MPI_Aint base, MPI_Aint disp)
+{
+    return (MPI_Aint)((uintptr_t)base + (uintptr_t)disp);
+}
+
+MPI_Aint mur_mpi_aint_diff(MPI_Aint addr1, MPI_Aint addr2)
+{
+    return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
+}
+
+#define MEMORY_ALIGNMENT 64 /* a cache line; more than any predefined type needs */
+
+int mur_mpi_alloc_mem(MPI_Aint size, struct mur_info *info, void *baseptr)
+{
+    void *memory;
+
+    (void)info;
+    if (size < 0)
+        return mur_error(MPI_ERR_ARG, "size is %lld, but must be 0 or more", (long long)size);
+    if (posix_memalign(&memory, MEMORY_ALIGNMENT, (size_t)size))
+        return mur_error(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+    memcpy(baseptr, &memory, sizeof memory);
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_free_mem(void *base)
+{
+    free(base);
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_get_source(const MPI_Status *status, int *source)
+{
+    *source = status->MPI_SOURCE;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_get_tag(const MPI_Status *status, int *tag)
+{
+    *tag = status->MPI_TAG;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_get_error(const MPI_Status *status, int *error)
+{
+    *error = status->MPI_ERROR;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_set_source(MPI_Status *status, int source)
+{
+    status->MPI_SOURCE = source;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_set_tag(MPI_Status *status, int tag)
+{
+    status->MPI_TAG = tag;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_status_set_error(MPI_Status *status, int error)
+{
+    status->MPI_ERROR = error;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_test_cancelled(const MPI_Status *status, int *flag)
+{
+    *flag = status->MPI_internal[2]; /* as mur_status_set leaves it */
+    return MPI_SUCCESS;
+}
+
+/* MPI_UNDEFINED where the bytes are no whole number of elements; elements of no bytes fit any number of times into
+ * none (MPI-5.0 §3.2.5). */
+int mur_mpi_get_count(const MPI_Status *status, struct mur_type *datatype, MPI_Count *count)
+{
+    MPI_Count bytes = mur_status_bytes(status);
+
+    if (datatype->size == 0)
+        *count = bytes ? MPI_UNDEFINED : 0;
+    else
+        *count = bytes % datatype->size ? MPI_UNDEFINED : bytes / datatype->size;
+    return MPI_SUCCESS;
+}

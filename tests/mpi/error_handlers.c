@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errors go to the handler of their communicator, of the request's communicator, or of MPI_COMM_SELF. */
+#include "test.h"
+
+static int calls;
+static MPI_Comm called_with;
+static int called_code;
+
+static void note(MPI_Comm *comm, int *code, ...)
+{
+    calls++;
+    called_with = *comm;
+    called_code = *code;
+}
+
+static void test_handler_is_called(void)
+{
+    MPI_Errhandler handler, got;
+    MPI_Comm comm;
+    int code, error_class;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    CHECK(MPI_Comm_create_errhandler(note, &handler) == MPI_SUCCESS);
+    CHECK(MPI_Comm_set_errhandler(comm, handler) == MPI_SUCCESS);
+    CHECK(MPI_Comm_get_errhandler(comm, &got) == MPI_SUCCESS && got == handler);
+    CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS && got == MPI_ERRHANDLER_NULL);
+    CHECK(MPI_Errhandler_free(&handler) == MPI_SUCCESS);
+
+    calls = 0;
+    code = MPI_Send(&calls, 1, MPI_INT, 0, -1, comm);
+    MPI_Error_class(code, &error_class);
+    CHECK(calls == 1 && called_with == comm && called_code == code && error_class == MPI_ERR_TAG);
+
+    CHECK(MPI_Comm_call_errhandler(comm, MPI_ERR_OTHER) == MPI_SUCCESS);
+    CHECK(calls == 2 && called_code == MPI_ERR_OTHER);
+    MPI_Comm_free(&comm);
+}
+
+/* MPI_Wait has no communicator: the request's counts. */
+static void test_request(int rank)
+{
+    MPI_Errhandler handler;
+    MPI_Comm comm;
+    MPI_Request request;
+    char small;
+    int code, error_class;
+
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_create_errhandler(note, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    calls = 0;
+    MPI_Irecv(&small, 1, MPI_CHAR, rank, 3, comm, &request);
+    MPI_Send("hello", 5, MPI_CHAR, rank, 3, comm);
+    code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_TRUNCATE && calls == 1 && called_with == comm);
+    MPI_Comm_free(&comm);
+}
+
+static void test_self(void)
+{
+    MPI_Errhandler handler;
+    int size;
+
+    MPI_Comm_create_errhandler(note, &handler);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, handler);
+    calls = 0;
+    CHECK(MPI_Group_size(MPI_GROUP_NULL, &size) != MPI_SUCCESS);
+    CHECK(calls == 1 && called_with == MPI_COMM_SELF);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK(MPI_Group_size(MPI_GROUP_NULL, &size) != MPI_SUCCESS && calls == 1);
+    MPI_Errhandler_free(&handler);
+}
+
+static void test_wrong_kind(void)
+{
+    MPI_Errhandler handler, got;
+    int code, error_class;
+
+    MPI_File_create_errhandler((MPI_File_errhandler_function *)(void (*)(void))note, &handler);
+    code = MPI_Comm_set_errhandler(MPI_COMM_WORLD, handler);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_ERRHANDLER);
+    CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, handler) == MPI_SUCCESS);
+    MPI_Errhandler_free(&handler);
+    CHECK(MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN) == MPI_SUCCESS);
+    CHECK(MPI_File_get_errhandler(MPI_FILE_NULL, &got) == MPI_SUCCESS && got == MPI_ERRORS_RETURN);
+    CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS && got == MPI_ERRHANDLER_NULL);
+}
+
+int main(int argc, char **argv)
+{
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    test_handler_is_called();
+    test_request(rank);
+    test_self();
+    test_wrong_kind();
+    MPI_Finalize();
+    return 0;
+}
