@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The arena behind all pools: one reserved range of addresses, handed out in blocks, never given back. */
+/* The arena behind all pools: one reserved range of addresses, handed out in blocks, never given back. Pools belong to
+ * whoever holds their lock; the arena has its own, since pools under different locks cut from it. */
 #define _GNU_SOURCE
 #include "base/pool.h"
 
+#include <pthread.h>
 #include <sys/mman.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
@@ -25,17 +27,27 @@ static bool arena_reserve(void)
     return false;
 }
 
+static char *arena_cut(size_t bytes)
+{
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+    char *start = NULL;
+
+    pthread_mutex_lock(&lock);
+    if ((mur_arena.bytes || arena_reserve()) && mur_arena.bytes - mur_arena.used >= bytes) {
+        start = (char *)mur_arena.base + mur_arena.used;
+        mur_arena.used += bytes;
+    }
+    pthread_mutex_unlock(&lock);
+    return start;
+}
+
 void *mur_pool_get_slow(struct mur_pool *pool)
 {
     size_t block = pool->bytes > BLOCK_BYTES ? pool->bytes : BLOCK_BYTES;
-    char *start;
+    char *start = arena_cut(block);
 
-    if (!mur_arena.bytes && !arena_reserve())
+    if (!start)
         return NULL;
-    if (mur_arena.bytes - mur_arena.used < block)
-        return NULL;
-    start = (char *)mur_arena.base + mur_arena.used;
-    mur_arena.used += block;
     /* Linked backwards, so that objects are handed out in the order of their addresses. */
     for (size_t i = block / pool->bytes; i > 0; i--) {
         struct mur_object *object = (struct mur_object *)(start + (i - 1) * pool->bytes);

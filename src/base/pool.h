@@ -4,7 +4,7 @@
  * All pools cut their blocks from one reserved range, the arena. An ABI handle that is no predefined constant is
  * an object's address; mur_object_find tells a live object of the wanted kind from anything else (a stale handle,
  * one of another kind, a random number) without touching memory that might not be there. Freed objects keep their
- * header with kind MUR_KIND_FREE. Single-threaded: the caller holds the engine's lock. */
+ * header with kind MUR_KIND_FREE. A pool is single-threaded: its owner's lock guards it. */
 #ifndef MUR_BASE_POOL_H
 #define MUR_BASE_POOL_H
 

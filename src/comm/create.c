@@ -11,7 +11,7 @@
 #include "coll/coll.h"
 #include "object/context.h"
 #include "pt2pt/pt2pt.h"
-#include "topo/topology.h"
+#include "object/topology.h"
 
 enum { GROUP_TAG = 1 << 30 }; /* apart from the tags of collectives, see mur_schedule_create */
 

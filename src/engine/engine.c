@@ -11,6 +11,7 @@
 #include "transport/shm/shm.h"
 
 struct mur_engine mur_engine;
+mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 
 int mur_engine_start(int size)
 {
@@ -26,7 +27,7 @@ int mur_engine_start(int size)
         mur_engine.peers[i].transport = mur_engine.transport;
         mur_engine.peers[i].backlog_tail = &mur_engine.peers[i].backlog;
     }
-    rc = mur_engine.transport->open();
+    rc = mur_engine.transport->open(mur_engine.peers);
     if (rc)
         free(mur_engine.peers);
     return rc;

@@ -24,16 +24,6 @@ struct mur_backlog_entry {
     bool (*resume)(struct mur_backlog_entry *entry);
 };
 
-/* A process of the job, as seen from this one. */
-struct mur_peer {
-    const struct mur_transport *transport;
-    void *link; /* the transport's path to the peer; NULL before first use */
-    struct mur_backlog_entry *backlog, **backlog_tail;
-    struct mur_peer *next_backlogged; /* in the engine's list of peers with a backlog */
-    bool is_backlogged;               /* in that list */
-    int process;
-};
-
 /* Work that progress repeats until it says that it is over: the copying of large messages. */
 struct mur_task {
     struct mur_task *next;
@@ -48,7 +38,6 @@ struct mur_engine {
     struct mur_peer *backlogged;
     struct mur_task *tasks;
     long open_operations; /* requests whose other side still needs this process; finalize waits for zero */
-    void (*handlers[MUR_FRAME_KINDS])(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 };
 extern struct mur_engine mur_engine;
 
@@ -68,12 +57,6 @@ struct mur_waiter {
     uint32_t polls;
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
-
-/* Called by transports for each frame that arrived; `data` is valid during the call only. */
-static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
-{
-    mur_engine.handlers[frame->kind](peer, frame, data);
-}
 
 /* Sends unless there is a backlog, which must keep the order. */
 static inline bool mur_send_frame(struct mur_peer *peer, const struct mur_frame *frame, const void *data)

@@ -80,7 +80,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     } else if (now - waiter->since < budget.spin + budget.yield) {
         sched_yield();
     } else {
-        mur_engine.transport->sleep();
+        mur_engine.transport->sleep(mur_engine.backlogged);
         waiter->since = 0;
         waiter->polls = 0;
     }

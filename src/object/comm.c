@@ -9,7 +9,7 @@
 #include "object/context.h"
 #include "object/errhandler.h"
 #include "object/group.h"
-#include "topo/topology.h"
+#include "object/topology.h"
 
 static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "communicators");
 

@@ -58,8 +58,8 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
 
 int mur_pt2pt_setup(void)
 {
-    mur_engine.handlers[MUR_FRAME_EAGER] = arrived;
-    mur_engine.handlers[MUR_FRAME_READY] = arrived;
+    mur_frame_handlers[MUR_FRAME_EAGER] = arrived;
+    mur_frame_handlers[MUR_FRAME_READY] = arrived;
     mur_rendezvous_setup();
     return MPI_SUCCESS;
 }

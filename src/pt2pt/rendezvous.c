@@ -26,13 +26,12 @@
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
-enum { HELP_MIN = 32 << 10, CHUNK_MIN = 16 << 10, CHUNK_MAX = 256 << 10, PIECES_A_TURN = 4 };
+enum { CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN = 4 };
 
 struct mur_transfer {
     _Atomic uint64_t claimed __attribute__((aligned(64)));
     _Atomic uint64_t done;
     uint64_t limit; /* bytes to copy in all */
-    uint64_t chunk;
     uint64_t source, target; /* addresses in the two memories */
     struct mur_transfer *next_free; /* the sender's own list */
     uint64_t token;
@@ -118,21 +117,40 @@ static void send_complete(struct mur_request *request)
 
 /* ---- copying chunks, both sides ---- */
 
+/* Takes the next chunk: a quarter of what is left, so that the two sides end together, but no less than a system call
+ * is worth. Returns its start; *bytes is 0 when nothing is left. */
+static uint64_t claim_chunk(struct mur_transfer *transfer, uint64_t limit, uint64_t *bytes)
+{
+    uint64_t start = atomic_load_explicit(&transfer->claimed, memory_order_relaxed), chunk;
+
+    do {
+        uint64_t left = limit - start;
+
+        chunk = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : left / 4;
+        if (!mur_settings.shm_copy_chunk)
+            chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
+        chunk = (chunk + 4095) & ~(uint64_t)4095;
+        chunk = chunk < left ? chunk : left;
+    } while (chunk && !atomic_compare_exchange_weak_explicit(&transfer->claimed, &start, start + chunk,
+                                                             memory_order_relaxed, memory_order_relaxed));
+    *bytes = chunk;
+    return start;
+}
+
 /* Claims and copies one chunk. Sets *is_last when this call copied what was left of the transfer as a whole, and
  * *is_over when nothing is left to claim. */
 static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfer, bool is_sender, bool *is_last,
                        bool *is_over)
 {
-    uint64_t limit = transfer->limit, chunk = transfer->chunk;
-    uint64_t start = atomic_fetch_add_explicit(&transfer->claimed, chunk, memory_order_relaxed);
-    uint64_t bytes = limit - start < chunk ? limit - start : chunk;
+    uint64_t limit = transfer->limit, bytes;
+    uint64_t start = claim_chunk(transfer, limit, &bytes);
     struct mur_peer *peer = request->peer;
     bool is_copied;
     char text[200];
 
     *is_last = false;
-    *is_over = start + chunk >= limit;
-    if (start >= limit)
+    *is_over = start + bytes >= limit;
+    if (!bytes)
         return false;
     is_copied = is_sender ? peer->transport->write(peer, request->buffer + start, transfer->target + start, bytes)
                           : peer->transport->read(peer, request->buffer + start, transfer->source + start, bytes);
@@ -175,15 +193,6 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
     return moved;
 }
 
-static uint64_t chunk_for(uint64_t bytes)
-{
-    uint64_t chunk = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : bytes / 8;
-
-    if (!mur_settings.shm_copy_chunk)
-        chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-    return (chunk + 4095) & ~(uint64_t)4095;
-}
-
 /* ---- the receiver ---- */
 
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
@@ -192,7 +201,6 @@ static void accept_by_copy(struct mur_request *request, const struct mur_ready *
     bool is_over;
 
     transfer->limit = bytes;
-    transfer->chunk = chunk_for(bytes);
     transfer->source = ready->address;
     transfer->target = (uintptr_t)request->buffer;
     atomic_store_explicit(&transfer->done, 0, memory_order_relaxed);
@@ -200,7 +208,7 @@ static void accept_by_copy(struct mur_request *request, const struct mur_ready *
     atomic_store_explicit(&transfer->claimed, 0, memory_order_relaxed);
     request->transfer = transfer;
     request->transfer_token = ready->token;
-    if (bytes >= HELP_MIN && request->peer->process != mur_process.rank)
+    if (bytes > CHUNK_MIN && request->peer->process != mur_process.rank)
         send_claim(request, MUR_FRAME_CLAIM, FLAG_HELP);
     request->task.run = receive_chunk;
     receive_chunk(&request->task, &is_over);
@@ -375,8 +383,8 @@ static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame
 
 void mur_rendezvous_setup(void)
 {
-    mur_engine.handlers[MUR_FRAME_CLAIM] = claim_arrived;
-    mur_engine.handlers[MUR_FRAME_PIECE] = piece_arrived;
-    mur_engine.handlers[MUR_FRAME_DONE] = done_arrived;
-    mur_engine.handlers[MUR_FRAME_RELEASE] = release_arrived;
+    mur_frame_handlers[MUR_FRAME_CLAIM] = claim_arrived;
+    mur_frame_handlers[MUR_FRAME_PIECE] = piece_arrived;
+    mur_frame_handlers[MUR_FRAME_DONE] = done_arrived;
+    mur_frame_handlers[MUR_FRAME_RELEASE] = release_arrived;
 }

@@ -1,22 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Cartesian grids: between ranks and coordinates. */
-#include <stdlib.h>
+#include "topo/cart.h"
 
-#include "topo/topology.h"
+#include <stddef.h>
 
 struct mur_topology *mur_cart_new(int ndims, const int *dims, const int *periods, int rank)
 {
-    struct mur_topology *topology = malloc(sizeof *topology + 3 * (size_t)ndims * sizeof(int));
+    struct mur_topology *topology = mur_topology_create(ndims);
     struct mur_cart *cart;
 
     if (!topology)
         return NULL;
-    topology->kind = MPI_CART;
     cart = &topology->cart;
-    cart->ndims = ndims;
-    cart->dims = (int *)(topology + 1);
-    cart->periods = cart->dims + ndims;
-    cart->coords = cart->periods + ndims;
     for (int i = 0; i < ndims; i++) {
         cart->dims[i] = dims[i];
         cart->periods[i] = periods[i] != 0;

@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "topo/topology.h"
+#include "topo/cart.h"
 
 enum { DIVISORS_MOST = 1600, FACTORS_MOST = 31 }; /* of a number below 2^31: 2095133040 has most */
 

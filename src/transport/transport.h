@@ -2,23 +2,21 @@
 /* What a transport is, and its life.
  *
  * A transport moves frames (a small header and some bytes) to peers, in order, each exactly once.
- *   found      it is a row in engine/engine.c's list, with one table of operations, struct mur_transport
- *   opened     open() once a process; it may say that it cannot serve here
+ *   found      engine/engine.c knows it, by its one table of operations, struct mur_transport
+ *   opened     open() once a process, with the table of all peers; it may fail with an error code
  *   connected  nothing happens until the first send to a peer, which makes the path
  *   used       send() and send_packed() take a frame or refuse it (false: no room now, nothing happened, try again
  *              after progress); progress() delivers frames that arrived, by calling mur_deliver for each
- *   slept on   sleep() blocks until something may have arrived
+ *   slept on   sleep() blocks until something may have arrived, or there may be room for what was refused
  *   closed     close() once; frames sent before still reach their peers
  * A transport knows no MPI types: packing comes in as a callback, and what a frame means is the business of the
- * handlers above (engine/engine.h). All calls are made with the engine's lock held. */
+ * handlers above (the kinds are in engine/engine.h). All calls are made with the engine's lock held. */
 #ifndef MUR_TRANSPORT_TRANSPORT_H
 #define MUR_TRANSPORT_TRANSPORT_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct mur_peer;
 
 /* The header of a frame. `bytes` of data follow it. */
 struct mur_frame {
@@ -30,6 +28,31 @@ struct mur_frame {
     uint32_t bytes;
 };
 
+struct mur_transport;
+struct mur_backlog_entry;
+
+/* A process of the job, as seen from this one. */
+struct mur_peer {
+    const struct mur_transport *transport;
+    void *link; /* the transport's path to the peer; NULL before first use */
+    int process;
+    /* the engine's: sends that found no room, in order */
+    struct mur_backlog_entry *backlog, **backlog_tail;
+    struct mur_peer *next_backlogged; /* in the list of peers with a backlog */
+    bool is_backlogged;               /* in that list */
+};
+
+/* The handlers of frames by kind, filled in by the protocols above. `data` is valid during the call only. */
+enum { MUR_FRAME_KINDS_MAX = 32 };
+typedef void mur_frame_handler(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+extern mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
+
+/* Called by transports for each frame that arrived. */
+static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    mur_frame_handlers[frame->kind](peer, frame, data);
+}
+
 /* Writes the frame's bytes, all of them, to `out`. */
 typedef void mur_pack_function(void *argument, void *out, size_t bytes);
 
@@ -37,7 +60,7 @@ struct mur_transport {
     const char *name;
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
 
-    int (*open)(void);
+    int (*open)(struct mur_peer *peers);
     void (*close)(void);
 
     bool (*send)(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
@@ -46,8 +69,9 @@ struct mur_transport {
     /* Delivers what has arrived; returns how many frames. */
     int (*progress)(void);
 
-    /* Blocks until a frame may have arrived, or there may be room again for a send that was refused. */
-    void (*sleep)(void);
+    /* Blocks until a frame may have arrived, or until one of these peers (a list by next_backlogged), to which sends
+     * were refused, may have room again. */
+    void (*sleep)(const struct mur_peer *refused);
 
     /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
      * there is none. Transports without it leave the operations from here on out. */

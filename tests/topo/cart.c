@@ -7,7 +7,7 @@
 
 #include <cmocka.h>
 
-#include "topo/topology.h"
+#include "topo/cart.h"
 
 static const int dims[] = {3, 1, 4}, periods[] = {1, 7, 0};
 

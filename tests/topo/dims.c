@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "base/error.h"
-#include "topo/topology.h"
+#include "topo/cart.h"
 
 /* The least spread of `count` factors of `rest`, none above `limit`; `first` is the first factor, 0: not chosen. */
 static int least_spread(int rest, int count, int limit, int first)

@@ -95,10 +95,11 @@ static int map_node(void)
     return MPI_SUCCESS;
 }
 
-static int shm_open_transport(void)
+static int shm_open_transport(struct mur_peer *peers)
 {
     int rc;
 
+    mur_shm.peers = peers;
     mur_shm.rank = mur_process.local_rank;
     mur_shm.size = mur_process.local_size;
     rc = map_node();

@@ -22,7 +22,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#include "engine/engine.h"
+#include "transport/transport.h"
 
 #define MUR_CACHE_LINE 64
 #define MUR_ALIGNED_LINE __attribute__((aligned(MUR_CACHE_LINE)))
@@ -89,6 +89,7 @@ struct mur_lane_in {
 struct mur_shm {
     struct mur_node *node;
     uint64_t node_bytes;
+    struct mur_peer *peers; /* by local rank */
     int rank, size; /* local */
     uint32_t lane_slots, lane_bytes;
     struct mur_lane_out *out; /* [size] */
@@ -121,7 +122,7 @@ bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, 
 int mur_lanes_poll(void);
 
 /* sleep.c */
-void mur_shm_sleep(void);
+void mur_shm_sleep(const struct mur_peer *refused);
 void mur_shm_ring(struct mur_lane *lane);
 void mur_shm_wake(struct mur_rank_block *block);
 void mur_lanes_take_rung(void);

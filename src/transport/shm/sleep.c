@@ -68,7 +68,7 @@ void mur_lanes_take_rung(void)
         offset = lane->next_rung; /* before the lane can be rung again */
         if (!in->lane) {
             in->lane = lane;
-            in->peer = &mur_engine.peers[lane->sender];
+            in->peer = &mur_shm.peers[lane->sender];
             in->payload = (unsigned char *)&lane->slot[lane->slots];
         }
         add_hot(in);
@@ -117,7 +117,7 @@ void mur_lanes_park_idle(void)
         unpark_if_full(mur_shm.hot[i]);
 }
 
-void mur_shm_sleep(void)
+void mur_shm_sleep(const struct mur_peer *refused)
 {
     struct mur_rank_block *self = &mur_shm.node->ranks[mur_shm.rank];
     int hot = mur_shm.hot_count;
@@ -125,7 +125,7 @@ void mur_shm_sleep(void)
 
     for (int i = 0; i < hot; i++)
         atomic_store_explicit(&mur_shm.hot[i]->lane->is_parked, 1, memory_order_relaxed);
-    for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged)
+    for (const struct mur_peer *peer = refused; peer; peer = peer->next_backlogged)
         atomic_store_explicit(&mur_shm.out[peer->process].lane->wants_room, 1, memory_order_relaxed);
     atomic_store(&self->is_asleep, 1);
     barrier_everywhere();
@@ -133,7 +133,7 @@ void mur_shm_sleep(void)
     mur_shm.hot_count = 0;
     for (int i = 0; i < hot; i++)
         has_work |= unpark_if_full(mur_shm.hot[i]);
-    for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged) {
+    for (const struct mur_peer *peer = refused; peer; peer = peer->next_backlogged) {
         const struct mur_lane_out *out = &mur_shm.out[peer->process];
         has_work |= atomic_load(&out->lane->consumed_slots) != out->consumed_slots ||
                     atomic_load(&out->lane->consumed_bytes) != out->consumed_bytes;
