@@ -139,7 +139,9 @@ def checks(function, large):
         if check:
             terms = condition(p, function, comm) + [f'(code = {check})']
             expressions.append('(' + ' && '.join(terms) + ')' if len(terms) > 1 else terms[0])
-    return expressions + [f'(code = {call_expression(function, large)})']
+    call = call_expression(function, large)
+    # What is legal at any time takes care of threads itself; the rest holds the engine's lock.
+    return expressions + [f'(code = {call if function.is_any_time else f"MUR_LOCKED({call})"})']
 
 
 def show(p):

@@ -8,6 +8,7 @@
 #ifndef MUR_BASE_POOL_H
 #define MUR_BASE_POOL_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -49,7 +50,7 @@ struct mur_pool {
 
 struct mur_arena {
     uintptr_t base;
-    size_t used; /* bytes handed to pools so far; everything below is mapped and readable for ever */
+    atomic_size_t used; /* bytes handed to pools so far; everything below is mapped and readable for ever */
     size_t bytes;
 };
 extern struct mur_arena mur_arena;
@@ -92,7 +93,7 @@ static inline void *mur_object_find(const void *handle, uint32_t kind)
 
     if (address < MUR_PREDEFINED_LIMIT)
         object = mur_predefined[address];
-    else if (address - mur_arena.base < mur_arena.used && address % MUR_OBJECT_ALIGNMENT == 0)
+    else if (address - mur_arena.base < atomic_load_explicit(&mur_arena.used, memory_order_relaxed) && address % MUR_OBJECT_ALIGNMENT == 0)
         object = (struct mur_object *)address;
     else
         return NULL;

@@ -6,7 +6,9 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "boot/process.h"
+#include "engine/lock.h"
 #include "mpi.h"
 #include "transport/shm/shm.h"
 
@@ -28,9 +30,14 @@ int mur_engine_start(int size)
         mur_engine.peers[i].backlog_tail = &mur_engine.peers[i].backlog;
     }
     rc = mur_engine.transport->open(mur_engine.peers);
-    if (rc)
+    if (rc) {
         free(mur_engine.peers);
-    return rc;
+        return rc;
+    }
+    mur_engine.eager_max = (size_t)mur_settings.shm_eager_max;
+    if (mur_engine.eager_max > mur_engine.transport->frame_max)
+        mur_engine.eager_max = mur_engine.transport->frame_max;
+    return MPI_SUCCESS;
 }
 
 /* Everything that others still need from this process is finished first. */
@@ -102,35 +109,42 @@ static bool drain_all(void)
     return moved;
 }
 
+static void task_link(struct mur_task **list, struct mur_task *task)
+{
+    task->next = *list;
+    task->link = list;
+    if (task->next)
+        task->next->link = &task->next;
+    *list = task;
+}
+
 void mur_task_add(struct mur_task *task)
 {
-    task->is_listed = true;
-    task->next = mur_engine.tasks;
-    mur_engine.tasks = task;
+    task_link(&mur_engine.tasks, task);
 }
 
 void mur_task_remove(struct mur_task *task)
 {
-    struct mur_task **link = &mur_engine.tasks;
-
-    if (!task->is_listed)
+    if (!task->link)
         return;
-    while (*link != task)
-        link = &(*link)->next;
-    *link = task->next;
-    task->is_listed = false;
+    *task->link = task->next;
+    if (task->next)
+        task->next->link = task->link;
+    task->link = NULL;
 }
 
-/* A task that is over may have been freed by its run. Tasks added meanwhile go to the front, for the next pass. */
+/* Runs each task once. A task that is over may have been freed by its run. Those still to be run are kept apart, since
+ * a task may run a callback of the user's, without the lock, and other threads may then add, run and remove tasks. */
 static bool run_tasks(void)
 {
-    struct mur_task *task = mur_engine.tasks, *next;
+    struct mur_task *waiting = mur_engine.tasks, *task;
     bool moved = false;
 
-    for (; task; task = next) {
+    mur_engine.tasks = NULL;
+    waiting->link = &waiting;
+    while ((task = waiting)) {
         bool is_over = false;
 
-        next = task->next;
         mur_task_remove(task);
         moved |= task->run(task, &is_over);
         if (!is_over)
@@ -147,6 +161,8 @@ bool mur_progress(void)
         moved |= drain_all();
     if (__builtin_expect(mur_engine.tasks != NULL, 0))
         moved |= run_tasks();
+    if (moved)
+        mur_engine_notify();
     return moved;
 }
 

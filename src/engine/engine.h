@@ -26,13 +26,13 @@ struct mur_backlog_entry {
 
 /* Work that progress repeats until it says that it is over: the copying of large messages. */
 struct mur_task {
-    struct mur_task *next;
-    bool is_listed;
+    struct mur_task *next, **link; /* link: NULL while in no list */
     bool (*run)(struct mur_task *task, bool *is_over); /* does a bounded piece of work; true if it got further */
 };
 
 struct mur_engine {
     const struct mur_transport *transport; /* of the node */
+    size_t eager_max; /* bytes of the largest message that is sent at once */
     struct mur_peer *peers; /* [peer_count] */
     int peer_count;
     struct mur_peer *backlogged;
@@ -77,7 +77,7 @@ void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, cons
 
 void mur_task_add(struct mur_task *task);
 
-/* Takes a task out of the list, if it is there. Not to be called by a running task. */
+/* Takes a task out of the list, if it is there. */
 void mur_task_remove(struct mur_task *task);
 
 #endif

@@ -16,6 +16,7 @@
 #include "boot/process.h"
 #include "engine/cores.h"
 #include "engine/engine.h"
+#include "engine/lock.h"
 
 enum {
     SPIN_OWN_CORE = 100, /* microseconds */
@@ -78,9 +79,11 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         relax();
         waiter->polls -= 32; /* the clock again after so many polls */
     } else if (now - waiter->since < budget.spin + budget.yield) {
+        mur_engine_unlock();
         sched_yield();
+        mur_engine_lock();
     } else {
-        mur_engine.transport->sleep(mur_engine.backlogged);
+        mur_engine_rest();
         waiter->since = 0;
         waiter->polls = 0;
     }
@@ -88,6 +91,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
 
 void mur_waiter_idle(struct mur_waiter *waiter)
 {
+    mur_engine_breathe();
     if (++waiter->polls > budget.polls)
         idle_long(waiter);
     else
@@ -102,6 +106,7 @@ void mur_wait_for(const volatile uint8_t *flag)
         if (mur_progress()) {
             waiter.polls = 0;
             waiter.since = 0;
+            mur_engine_breathe();
         } else if (!*flag) {
             mur_waiter_idle(&waiter);
         }

@@ -7,9 +7,19 @@
 #include "base/counts.h"
 #include "base/pool.h"
 #include "boot/process.h"
+#include "engine/lock.h"
 #include "mpi.h"
 #include "object/comm.h"
 #include "object/type.h"
+
+/* The value of a call that is made with the engine's lock held. */
+#define MUR_LOCKED(call)                                                                                               \
+    ({                                                                                                                 \
+        mur_engine_lock();                                                                                             \
+        int locked_code = (call);                                                                                      \
+        mur_engine_unlock();                                                                                           \
+        locked_code;                                                                                                   \
+    })
 
 #define MUR_FAULT int __attribute__((cold, noinline))
 

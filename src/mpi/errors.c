@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/lock.h"
 #include "io/file.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
@@ -124,7 +125,9 @@ int mur_mpi_errhandler_free(MPI_Errhandler *errhandler)
 
     if (!handler)
         return mur_error(MPI_ERR_ERRHANDLER, "*errhandler is not a live error handler: freed, or never one");
+    mur_engine_lock(); /* legal at any time, so the entry point does not take it */
     mur_errhandler_release(handler);
+    mur_engine_unlock();
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
 }

@@ -11,6 +11,7 @@
 #include "base/settings.h"
 #include "boot/process.h"
 #include "engine/engine.h"
+#include "engine/lock.h"
 #include "match/match.h"
 #include "mpi/bodies.h"
 #include "mpi/information.h"
@@ -64,7 +65,6 @@ int mur_mpi_init(int *argc, char ***argv)
     return mur_mpi_init_thread(argc, argv, MPI_THREAD_SINGLE, &provided);
 }
 
-/* Calls must come from one thread at a time: MPI_THREAD_SERIALIZED is what is granted at most. */
 int mur_mpi_init_thread(int *argc, char ***argv, int required, int *provided)
 {
     int rc;
@@ -78,7 +78,8 @@ int mur_mpi_init_thread(int *argc, char ***argv, int required, int *provided)
     rc = start();
     if (rc)
         return rc;
-    mur_process.thread_level = required < MPI_THREAD_SERIALIZED ? required : MPI_THREAD_SERIALIZED;
+    mur_process.thread_level = required;
+    mur_lock.is_used = required == MPI_THREAD_MULTIPLE; /* this call itself does not hold the lock */
     *provided = mur_process.thread_level;
     return MPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "datatype/basic.h"
 #include "datatype/reduce.h"
+#include "engine/lock.h"
 
 #define CLASS(name) (1u << MUR_CLASS_##name)
 #define INTEGERS    (CLASS(C_INTEGER) | CLASS(FORTRAN_INTEGER) | CLASS(ANY_INTEGER))
@@ -90,32 +91,31 @@ int mur_op_check(const struct mur_op *op, const struct mur_type *type)
     return MPI_SUCCESS;
 }
 
-/* Functions made for int counts get the elements in pieces. */
+/* Functions made for int counts get the elements in pieces. The user's function runs without the engine's lock. */
 static void apply_user(const struct mur_op *op, const char *in, char *inout, MPI_Count count, struct mur_type *type)
 {
     MPI_Datatype handle = mur_object_handle(type);
 
-    while (count > 0) {
+    mur_engine_unlock();
+    if (op->user_large)
+        op->user_large((void *)(uintptr_t)in, inout, &count, &handle);
+    while (op->user && count > 0) {
         int piece = count < INT_MAX ? (int)count : INT_MAX;
+
         op->user((void *)(uintptr_t)in, inout, &piece, &handle);
         in += piece * type->extent;
         inout += piece * type->extent;
         count -= piece;
     }
+    mur_engine_lock();
 }
 
 void mur_op_apply(const struct mur_op *op, const void *in, void *inout, MPI_Count count, struct mur_type *type)
 {
-    MPI_Datatype handle;
-
     if (count == 0)
         return;
-    if (op->user) {
+    if (op->user || op->user_large)
         apply_user(op, in, inout, count, type);
-    } else if (op->user_large) {
-        handle = mur_object_handle(type);
-        op->user_large((void *)(uintptr_t)in, inout, &count, &handle);
-    } else {
+    else
         mur_reduce_kernel(op->reduction, mur_basics[type->basic].machine)(in, inout, (size_t)count);
-    }
 }

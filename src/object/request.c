@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "engine/lock.h"
 #include "object/comm.h"
 #include "object/type.h"
 
@@ -40,7 +41,7 @@ struct mur_request *mur_request_create(int operation, struct mur_comm *comm, str
         mur_type_retain(type);
     request->cursor = NULL;
     request->transfer = NULL;
-    request->task.is_listed = false;
+    request->task.link = NULL;
     request->result.error = MPI_SUCCESS;
     request->result.is_cancelled = false;
     return request;
@@ -59,6 +60,7 @@ static void request_free(struct mur_request *request)
 void mur_request_complete(struct mur_request *request)
 {
     request->is_complete = 1;
+    mur_engine_notify();
     if (__builtin_expect(request->is_detached, 0))
         request_free(request);
 }

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "base/settings.h"
 #include "datatype/layout.h"
 #include "pt2pt/pt2pt.h"
 
@@ -95,7 +94,7 @@ int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int de
     if (__builtin_expect(rc, 0))
         return rc;
     peer = &mur_engine.peers[comm->processes[dest]];
-    is_eager = bytes <= (size_t)mur_settings.shm_eager_max && mode == MUR_STANDARD;
+    is_eager = bytes <= mur_engine.eager_max && mode == MUR_STANDARD;
     frame = (struct mur_frame){
         .kind = MUR_FRAME_EAGER, .context = context, .source = comm->rank, .tag = tag, .bytes = (uint32_t)bytes};
     if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type))

@@ -69,9 +69,14 @@ struct mur_transport {
     /* Delivers what has arrived; returns how many frames. */
     int (*progress)(void);
 
-    /* Blocks until a frame may have arrived, or until one of these peers (a list by next_backlogged), to which sends
-     * were refused, may have room again. */
-    void (*sleep)(const struct mur_peer *refused);
+    /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
+     * next_backlogged), to which sends were refused, may have room again; false when there is something to do
+     * already. sleep blocks, and is the one call made without the engine's lock; end_sleep follows in any case. wake
+     * ends a sleep of this process's own. */
+    bool (*prepare_sleep)(const struct mur_peer *refused);
+    void (*sleep)(void);
+    void (*end_sleep)(void);
+    void (*wake)(void);
 
     /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
      * there is none. Transports without it leave the operations from here on out. */

@@ -122,7 +122,10 @@ bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, 
 int mur_lanes_poll(void);
 
 /* sleep.c */
-void mur_shm_sleep(const struct mur_peer *refused);
+bool mur_shm_prepare_sleep(const struct mur_peer *refused);
+void mur_shm_sleep(void);
+void mur_shm_end_sleep(void);
+void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);
 void mur_shm_wake(struct mur_rank_block *block);
 void mur_lanes_take_rung(void);

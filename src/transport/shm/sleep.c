@@ -117,7 +117,7 @@ void mur_lanes_park_idle(void)
         unpark_if_full(mur_shm.hot[i]);
 }
 
-void mur_shm_sleep(const struct mur_peer *refused)
+bool mur_shm_prepare_sleep(const struct mur_peer *refused)
 {
     struct mur_rank_block *self = &mur_shm.node->ranks[mur_shm.rank];
     int hot = mur_shm.hot_count;
@@ -139,7 +139,20 @@ void mur_shm_sleep(const struct mur_peer *refused)
                     atomic_load(&out->lane->consumed_bytes) != out->consumed_bytes;
     }
     has_work |= atomic_load(&self->rung) != 0;
-    if (!has_work)
-        syscall(SYS_futex, &self->is_asleep, FUTEX_WAIT, 1, NULL, NULL, 0);
-    atomic_store(&self->is_asleep, 0);
+    return !has_work;
+}
+
+void mur_shm_sleep(void)
+{
+    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, 1, NULL, NULL, 0);
+}
+
+void mur_shm_end_sleep(void)
+{
+    atomic_store(&mur_shm.node->ranks[mur_shm.rank].is_asleep, 0);
+}
+
+void mur_shm_wake_self(void)
+{
+    mur_shm_wake(&mur_shm.node->ranks[mur_shm.rank]);
 }
