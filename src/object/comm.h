@@ -10,8 +10,8 @@ struct mur_errhandler;
 struct mur_group;
 struct mur_topology;
 
-/* Messages carry the context id. Every communicator owns two: `context` for point-to-point messages of users,
- * `context + 1` for the library's own (collectives), so that the two can never match. */
+/* Messages carry a context. Every communicator owns a few in a row: `context` for point-to-point messages of users,
+ * those after it for the library's own (object/context.h), so that they can never match. */
 struct mur_comm {
     struct mur_object object;
     uint32_t context;

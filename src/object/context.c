@@ -20,12 +20,14 @@ uint32_t mur_context_take(const uint64_t bits[MUR_CONTEXT_WORDS])
             uint32_t bit = (uint32_t)__builtin_ctzll(bits[word]);
 
             used[word] |= UINT64_C(1) << bit;
-            return 2 * (64 * word + bit);
+            return MUR_CONTEXT_STRIDE * (64 * word + bit);
         }
     return 0;
 }
 
 void mur_context_free(uint32_t context)
 {
-    used[context / 128] &= ~(UINT64_C(1) << context / 2 % 64);
+    uint32_t id = context / MUR_CONTEXT_STRIDE;
+
+    used[id / 64] &= ~(UINT64_C(1) << id % 64);
 }
