@@ -15,7 +15,7 @@ struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
 
     if (!schedule)
         return NULL;
-    schedule->task.is_listed = false;
+    schedule->task.link = NULL;
     schedule->comm = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;

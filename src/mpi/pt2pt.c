@@ -108,6 +108,32 @@ int mur_mpi_sendrecv_replace(void *buf, MPI_Count count, struct mur_type *dataty
     return rc;
 }
 
+int mur_mpi_isendrecv(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, int dest, int sendtag,
+                      void *recvbuf, MPI_Count recvcount, struct mur_type *recvtype, int source, int recvtag,
+                      struct mur_comm *comm, MPI_Request *request)
+{
+    struct mur_half send = {(void *)sendbuf, sendcount, sendtype, dest, sendtag};
+    struct mur_half receive = {recvbuf, recvcount, recvtype, source, recvtag};
+    struct mur_request *started = NULL;
+    int rc = mur_isendrecv(&send, &receive, comm, &started);
+
+    if (!rc)
+        *request = (MPI_Request)started;
+    return rc;
+}
+
+int mur_mpi_isendrecv_replace(void *buf, MPI_Count count, struct mur_type *datatype, int dest, int sendtag, int source,
+                              int recvtag, struct mur_comm *comm, MPI_Request *request)
+{
+    struct mur_half send = {buf, count, datatype, dest, sendtag}, receive = {buf, count, datatype, source, recvtag};
+    struct mur_request *started = NULL;
+    int rc = mur_isendrecv_replace(&send, &receive, comm, &started);
+
+    if (!rc)
+        *request = (MPI_Request)started;
+    return rc;
+}
+
 /* What a probe of MPI_PROC_NULL finds (§3.10). */
 static void set_proc_null(MPI_Status *status)
 {

@@ -10,7 +10,8 @@
 #include "mpi/entry.h"
 #include "pt2pt/pt2pt.h"
 
-/* The request behind a handle, NULL for MPI_REQUEST_NULL. */
+/* The request behind a handle; NULL for MPI_REQUEST_NULL, and for an inactive persistent one, which behaves like it
+ * (§3.9). */
 static inline int find(MPI_Request handle, struct mur_request **request_p)
 {
     *request_p = NULL;
@@ -20,7 +21,17 @@ static inline int find(MPI_Request handle, struct mur_request **request_p)
     if (__builtin_expect(!*request_p, 0))
         return mur_error(MPI_ERR_REQUEST, "request %p is no live request; has it been completed or freed already?",
                          (void *)handle);
+    if (__builtin_expect(!(*request_p)->is_active, 0))
+        *request_p = NULL;
     return MPI_SUCCESS;
+}
+
+/* The same for a handle that has been found before. */
+static inline struct mur_request *known(MPI_Request handle)
+{
+    struct mur_request *request = (struct mur_request *)handle;
+
+    return handle != MPI_REQUEST_NULL && request->is_active ? request : NULL;
 }
 
 static int find_in_array(MPI_Request handle, int index, struct mur_request **request_p)
@@ -32,16 +43,14 @@ static int find_in_array(MPI_Request handle, int index, struct mur_request **req
               : MPI_SUCCESS;
 }
 
-/* Finishes a complete request and nulls its handle. */
+/* Finishes a complete request and nulls its handle, unless it is persistent. */
 static inline int finish(MPI_Request *handle, struct mur_request *request, MPI_Status *status)
 {
-    int rc;
-
-    *handle = MPI_REQUEST_NULL;
+    if (!request->is_persistent)
+        *handle = MPI_REQUEST_NULL;
     if (__builtin_expect(request->result.error, 0))
         mur_entry_blame(request->comm);
-    rc = mur_request_finish(request, status);
-    return rc;
+    return mur_request_finish(request, status);
 }
 
 int mur_mpi_wait(MPI_Request *request, MPI_Status *status)
@@ -86,14 +95,13 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses ? &statuses[i] : MPI_STATUS_IGNORE;
-        struct mur_request *request;
+        struct mur_request *request = known(requests[i]);
         int rc;
 
-        if (requests[i] == MPI_REQUEST_NULL) {
+        if (!request) {
             mur_status_set_empty(status);
             continue;
         }
-        request = (struct mur_request *)requests[i]; /* found before */
         rc = finish(&requests[i], request, status);
         if (__builtin_expect(rc, 0)) {
             if (!first_error && statuses)
@@ -120,9 +128,9 @@ int mur_mpi_waitall(int count, MPI_Request array_of_requests[], MPI_Status array
             return find_in_array(array_of_requests[i], i, &request);
     }
     for (int i = 0; i < count; i++) {
-        const struct mur_request *request = (const struct mur_request *)array_of_requests[i];
+        const struct mur_request *request = known(array_of_requests[i]);
 
-        if (array_of_requests[i] != MPI_REQUEST_NULL && !request->is_complete)
+        if (request && !request->is_complete)
             mur_wait_for(&request->is_complete);
     }
     return finish_all(count, array_of_requests, array_of_statuses);
@@ -152,17 +160,15 @@ int mur_mpi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_S
     return finish_all(count, array_of_requests, array_of_statuses);
 }
 
-/* Looks for complete requests, starting at a place that moves on from call to call, so that none starves. Returns
- * the index of one, -1 when there is none, or -2 when all are null. */
-static int complete_one(int count, MPI_Request requests[], int start)
+/* The index of a complete request, -1 when there is none, or -2 when none is active. */
+static int complete_one(int count, const MPI_Request requests[])
 {
     int answer = -2;
 
-    for (int k = 0; k < count; k++) {
-        int i = start + k < count ? start + k : start + k - count;
-        const struct mur_request *request = (const struct mur_request *)requests[i];
+    for (int i = 0; i < count; i++) {
+        const struct mur_request *request = known(requests[i]);
 
-        if (requests[i] == MPI_REQUEST_NULL)
+        if (!request)
             continue;
         if (request->is_complete)
             return i;
@@ -201,7 +207,7 @@ int mur_mpi_waitany(int count, MPI_Request array_of_requests[], int *index, MPI_
 
     if (rc)
         return rc;
-    while ((found = complete_one(count, array_of_requests, 0)) == -1) {
+    while ((found = complete_one(count, array_of_requests)) == -1) {
         if (mur_progress())
             waiter = (struct mur_waiter){0};
         else
@@ -216,10 +222,10 @@ int mur_mpi_testany(int count, MPI_Request array_of_requests[], int *index, int 
 
     if (rc)
         return rc;
-    found = complete_one(count, array_of_requests, 0);
+    found = complete_one(count, array_of_requests);
     if (found == -1) {
         mur_progress();
-        found = complete_one(count, array_of_requests, 0);
+        found = complete_one(count, array_of_requests);
     }
     *flag = found != -1;
     if (!*flag) {
@@ -236,11 +242,11 @@ static int finish_some(int count, MPI_Request requests[], int *outcount, int ind
 
     *outcount = 0;
     for (int i = 0; i < count; i++) {
-        struct mur_request *request = (struct mur_request *)requests[i];
+        struct mur_request *request = known(requests[i]);
         MPI_Status *status = statuses ? &statuses[*outcount] : MPI_STATUS_IGNORE;
         int rc;
 
-        if (requests[i] == MPI_REQUEST_NULL || !request->is_complete)
+        if (!request || !request->is_complete)
             continue;
         indices[*outcount] = i;
         rc = finish(&requests[i], request, status);
@@ -266,7 +272,7 @@ int mur_mpi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount
 
     if (rc)
         return rc;
-    while ((found = complete_one(incount, array_of_requests, 0)) == -1) {
+    while ((found = complete_one(incount, array_of_requests)) == -1) {
         if (mur_progress())
             waiter = (struct mur_waiter){0};
         else
@@ -287,11 +293,26 @@ int mur_mpi_testsome(int incount, MPI_Request array_of_requests[], int *outcount
     if (rc)
         return rc;
     mur_progress();
-    if (complete_one(incount, array_of_requests, 0) == -2) {
+    if (complete_one(incount, array_of_requests) == -2) {
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
     return finish_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+/* Asks about one request without completing it. */
+static int ask(struct mur_request *request, MPI_Status *status)
+{
+    int rc;
+
+    if (!request) {
+        mur_status_set_empty(status);
+        return MPI_SUCCESS;
+    }
+    rc = mur_request_query(request, status);
+    if (rc)
+        mur_entry_blame(request->comm);
+    return rc;
 }
 
 int mur_mpi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -301,34 +322,131 @@ int mur_mpi_request_get_status(MPI_Request request, int *flag, MPI_Status *statu
 
     if (rc)
         return rc;
-    *flag = 1;
-    if (!found) {
-        mur_status_set_empty(status);
-        return MPI_SUCCESS;
-    }
-    if (!found->is_complete)
+    if (found && !found->is_complete)
         mur_progress();
-    *flag = found->is_complete;
-    if (*flag)
-        mur_status_set(status, &found->result);
-    return MPI_SUCCESS;
+    *flag = !found || found->is_complete;
+    return *flag ? ask(found, status) : MPI_SUCCESS;
+}
+
+int mur_mpi_request_get_status_any(int count, const MPI_Request array_of_requests[], int *index, int *flag,
+                                   MPI_Status *status)
+{
+    int rc = find_all(count, array_of_requests), found;
+
+    if (rc)
+        return rc;
+    mur_progress();
+    found = complete_one(count, array_of_requests);
+    *flag = found != -1;
+    *index = found < 0 ? MPI_UNDEFINED : found;
+    return *flag ? ask(found < 0 ? NULL : known(array_of_requests[found]), status) : MPI_SUCCESS;
+}
+
+int mur_mpi_request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                   MPI_Status array_of_statuses[])
+{
+    int rc = find_all(count, array_of_requests), error;
+
+    if (rc)
+        return rc;
+    mur_progress();
+    *flag = 1;
+    for (int i = 0; i < count; i++)
+        *flag &= !known(array_of_requests[i]) || known(array_of_requests[i])->is_complete;
+    for (int i = 0; *flag && i < count; i++) {
+        error = ask(known(array_of_requests[i]), array_of_statuses ? &array_of_statuses[i] : MPI_STATUS_IGNORE);
+        rc = rc ? rc : error;
+    }
+    return rc;
+}
+
+int mur_mpi_request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                    int array_of_indices[], MPI_Status array_of_statuses[])
+{
+    int rc = find_all(incount, array_of_requests), error;
+
+    if (rc)
+        return rc;
+    mur_progress();
+    *outcount = complete_one(incount, array_of_requests) == -2 ? MPI_UNDEFINED : 0;
+    for (int i = 0; i < incount; i++) {
+        struct mur_request *request = known(array_of_requests[i]);
+
+        if (!request || !request->is_complete)
+            continue;
+        error = ask(request, array_of_statuses ? &array_of_statuses[*outcount] : MPI_STATUS_IGNORE);
+        rc = rc ? rc : error;
+        array_of_indices[(*outcount)++] = i;
+    }
+    return rc;
+}
+
+/* The request of a call that takes no null handle. */
+static int find_real(const MPI_Request *handle, struct mur_request **request_p)
+{
+    *request_p = mur_request_find(*handle);
+    if (*request_p)
+        return MPI_SUCCESS;
+    return mur_error(MPI_ERR_REQUEST, *handle == MPI_REQUEST_NULL
+                                          ? "request is MPI_REQUEST_NULL, which is not allowed here"
+                                          : "request is no live request; has it been completed or freed already?");
 }
 
 int mur_mpi_request_free(MPI_Request *request)
 {
     struct mur_request *found;
-    int rc = find(*request, &found);
+    int rc = find_real(request, &found);
+
+    if (!rc)
+        rc = mur_request_free(found);
+    if (!rc)
+        *request = MPI_REQUEST_NULL;
+    return rc;
+}
+
+int mur_mpi_cancel(MPI_Request *request)
+{
+    struct mur_request *found;
+    int rc = find_real(request, &found);
 
     if (rc)
         return rc;
-    if (!found)
-        return mur_error(MPI_ERR_REQUEST, "request is MPI_REQUEST_NULL, which cannot be freed");
-    if (found->operation == MUR_COLLECTIVE && !found->is_complete)
-        return mur_error(MPI_ERR_REQUEST, "an active request of a collective operation cannot be freed; wait for it");
-    *request = MPI_REQUEST_NULL;
-    if (found->is_complete)
-        mur_request_finish(found, MPI_STATUS_IGNORE);
-    else
-        found->is_detached = true;
-    return MPI_SUCCESS;
+    if (!found->is_active)
+        return mur_error(MPI_ERR_REQUEST, "request is a persistent one that has not been started");
+    return mur_request_cancel(found);
+}
+
+static int start(struct mur_request *request)
+{
+    if (!request->kind || !request->kind->start)
+        return mur_error(MPI_ERR_REQUEST, "request is none that can be started: those come from the _init functions");
+    if (request->is_active)
+        return mur_error(MPI_ERR_REQUEST, "request is active already; wait for it before it is started again");
+    request->is_complete = 0;
+    request->is_active = true;
+    request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    mur_entry_blame(request->comm);
+    return request->kind->start(request);
+}
+
+int mur_mpi_start(MPI_Request *request)
+{
+    struct mur_request *found;
+    int rc = find_real(request, &found);
+
+    return rc ? rc : start(found);
+}
+
+int mur_mpi_startall(int count, MPI_Request array_of_requests[])
+{
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < count && !rc; i++) {
+        struct mur_request *found;
+
+        rc = find_real(&array_of_requests[i], &found);
+        if (!rc)
+            rc = start(found);
+    }
+    return rc;
 }

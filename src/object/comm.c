@@ -27,6 +27,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t c
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);
     comm->topology = NULL;
+    comm->send_buffer = NULL;
     comm->name[0] = '\0';
 }
 

@@ -8,6 +8,7 @@
 
 struct mur_errhandler;
 struct mur_group;
+struct mur_send_buffer;
 struct mur_topology;
 
 /* Messages carry a context. Every communicator owns a few in a row: `context` for point-to-point messages of users,
@@ -22,6 +23,7 @@ struct mur_comm {
     uint32_t sequence;       /* collectives started so far: the tag of their messages */
     struct mur_errhandler *errhandler;
     struct mur_topology *topology; /* NULL: none. Owned */
+    struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -10,6 +10,7 @@
 
 struct mur_comm;
 struct mur_cursor;
+struct mur_request;
 struct mur_transfer;
 struct mur_type;
 
@@ -22,7 +23,19 @@ struct mur_result {
     MPI_Count bytes; /* received */
 };
 
-enum mur_operation { MUR_SEND, MUR_RECEIVE, MUR_COLLECTIVE, MUR_FINISHED };
+enum mur_operation { MUR_SEND, MUR_RECEIVE, MUR_COLLECTIVE, MUR_FINISHED, MUR_COMPOSITE };
+
+/* How requests that consist of others behave: persistent and partitioned ones, combined sends and receives, those that
+ * users complete themselves. What is NULL is not possible, or not needed. */
+struct mur_request_kind {
+    const char *name; /* for messages: "a partitioned send" */
+    int (*start)(struct mur_request *request);  /* MPI_Start */
+    int (*query)(struct mur_request *request, MPI_Status *status); /* fills the status; else `result` is it */
+    int (*cancel)(struct mur_request *request);
+    void (*destroy)(struct mur_request *request); /* frees what `extra` holds on to */
+    bool (*lingers)(const struct mur_request *request); /* freed while inactive, it stays until completed internally */
+    bool is_kept_while_active;                          /* must not be freed before it is complete */
+};
 
 /* One cache line for what matching and waiting touch, then what the transfer needs. */
 struct mur_request {
@@ -32,6 +45,9 @@ struct mur_request {
     uint8_t operation;           /* enum mur_operation */
     bool is_detached;            /* MPI_Request_free was called: freed by whoever completes it */
     bool is_dense;               /* data is one run of bytes at `buffer` */
+    bool is_posted;              /* of a receive: `match` is in the table of posted receives */
+    bool is_persistent;          /* completing makes it inactive */
+    bool is_active;              /* false: like a null request, to be started again */
     char *buffer;
     size_t bytes;          /* to send, or room to receive */
     MPI_Count count;       /* elements at `buffer` */
@@ -47,6 +63,13 @@ struct mur_request {
     uint64_t transfer_token;
     size_t moved;                     /* bytes of a piecewise transfer that have passed */
     struct mur_frame frame;           /* of a queued send */
+    /* A request that is part of another calls on_complete when it is complete, and is then freed. */
+    void (*on_complete)(struct mur_request *part);
+    struct mur_request *owner;
+    /* of a request that has parts */
+    const struct mur_request_kind *kind;
+    void *extra; /* owned */
+    int parts;   /* not complete yet */
 };
 
 extern struct mur_pool mur_request_pool;
@@ -64,10 +87,25 @@ static inline struct mur_request *mur_request_find(MPI_Request handle)
 /* A request for an operation on `comm`, with references to it and to the type (which may be NULL). */
 struct mur_request *mur_request_create(int operation, struct mur_comm *comm, struct mur_type *type);
 
+/* A request with parts; `extra_bytes` zeroed bytes for `extra`. Inactive if it is persistent. */
+struct mur_request *mur_request_create_composite(const struct mur_request_kind *kind, struct mur_comm *comm,
+                                                 struct mur_type *type, size_t extra_bytes, bool is_persistent);
+
+/* Makes a started request part of another: on_complete(part) is called once, now or later; part->owner is the other. */
+void mur_request_join(struct mur_request *part, struct mur_request *owner, void (*on_complete)(struct mur_request *part));
+
+/* MPI_Request_free, MPI_Cancel. */
+int mur_request_free(struct mur_request *request);
+int mur_request_cancel(struct mur_request *request);
+
+/* Writes the status of a complete request without finishing it. */
+int mur_request_query(struct mur_request *request, MPI_Status *status);
+
 /* Marks it complete; frees it where nobody will wait for it any more. */
 void mur_request_complete(struct mur_request *request);
 
-/* After completion: hands out the result, frees the request, and returns the operation's error. `status` may be
+/* After completion: hands out the result, frees the request (makes a persistent one inactive), and returns the
+ * operation's error. `status` may be
  * MPI_STATUS_IGNORE. */
 int mur_request_finish(struct mur_request *request, MPI_Status *status);
 

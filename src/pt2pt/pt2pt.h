@@ -45,6 +45,34 @@ void mur_message_result(const struct mur_message *message, struct mur_result *re
 int mur_imrecv(void *buffer, MPI_Count count, struct mur_type *type, struct mur_message *message,
                struct mur_request **request_p);
 
+/* persistent.c: an inactive request for later starts. */
+enum mur_persistent_mode {
+    MUR_PERSISTENT_STANDARD,
+    MUR_PERSISTENT_SYNCHRONOUS,
+    MUR_PERSISTENT_BUFFERED,
+    MUR_PERSISTENT_RECEIVE,
+};
+int mur_persistent_init(enum mur_persistent_mode mode, void *buffer, MPI_Count count, struct mur_type *type, int rank,
+                        int tag, struct mur_comm *comm, struct mur_request **request_p);
+
+/* combined.c: one side of a combined send and receive. For the replacing form both have the same buffer. */
+struct mur_half {
+    void *buffer;
+    MPI_Count count;
+    struct mur_type *type;
+    int rank, tag;
+};
+int mur_isendrecv(const struct mur_half *send, const struct mur_half *receive, struct mur_comm *comm,
+                  struct mur_request **request_p);
+int mur_isendrecv_replace(const struct mur_half *send, const struct mur_half *receive, struct mur_comm *comm,
+                          struct mur_request **request_p);
+
+/* partitioned.c: an inactive request for `partitions` times `count` elements. */
+int mur_partitioned_init(bool is_sender, void *buffer, int partitions, MPI_Count count, struct mur_type *type, int rank,
+                         int tag, struct mur_comm *comm, struct mur_request **request_p);
+int mur_partition_ready(struct mur_request *request, int partition);
+int mur_partition_arrived(struct mur_request *request, int partition, int *flag);
+
 /* rendezvous.c: a READY frame's content, and the two ends. */
 struct mur_ready {
     uint64_t length;  /* of the message */

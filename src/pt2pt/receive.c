@@ -25,6 +25,7 @@ void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const
     struct mur_cursor cursor;
     size_t bytes;
 
+    request->is_posted = false;
     request->peer = peer;
     request->result.source = frame->source;
     request->result.tag = frame->tag;
@@ -102,6 +103,7 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
     message = mur_match_find(&request->match.key);
     if (!message) {
         mur_match_post(&request->match);
+        request->is_posted = true;
         return MPI_SUCCESS;
     }
     mur_match_take(message);
