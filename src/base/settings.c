@@ -17,7 +17,7 @@ const struct mur_setting mur_setting_table[] = {
     {"MUR_SHM_EAGER_MAX", "bytes", 8192, 0, 16384, SETTING(shm_eager_max),
      "messages up to this size are sent at once, larger ones when the receiver is ready (rendezvous)"},
     {"MUR_SHM_COPY_CHUNK", "bytes", 0, 0, LONG_MAX, SETTING(shm_copy_chunk),
-     "piece of a large message that sender or receiver copies at a time; 0 takes a quarter of what is left"},
+     "piece of a large message that sender or receiver copies at a time; 0 chooses by what is left"},
     {"MUR_SHM_LANE_SLOTS", "records", 0, 0, 65536, SETTING(shm_lane_slots),
      "records that fit into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
     {"MUR_SHM_LANE_BYTES", "bytes", 0, 0, 1L << 30, SETTING(shm_lane_bytes),

@@ -11,8 +11,9 @@
  *     <------------------------- CLAIM      "pieces"
  *     PIECE PIECE PIECE ... ----------->
  *
- * A transfer lies in memory that both see. `claimed` is the next byte that nobody has taken, `done` the bytes that
- * have been copied. The sender owns transfers and reuses one only after the receiver has said DONE or
+ * A transfer lies in memory that both see. `claimed` counts the pages that the receiver has taken from the front and
+ * the sender from the back, `done` the bytes that have been copied. Each side working from its own end, the same
+ * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only after the receiver has said DONE or
  * RELEASE for it, since until then the receiver may look at `claimed` once more. */
 #include <stdatomic.h>
 #include <stdio.h>
@@ -26,10 +27,10 @@
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
-enum { CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN = 4 };
+enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN = 4 };
 
 struct mur_transfer {
-    _Atomic uint64_t claimed __attribute__((aligned(64)));
+    _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
     _Atomic uint64_t done;
     uint64_t limit; /* bytes to copy in all */
     uint64_t source, target; /* addresses in the two memories */
@@ -117,23 +118,37 @@ static void send_complete(struct mur_request *request)
 
 /* ---- copying chunks, both sides ---- */
 
-/* Takes the next chunk: a quarter of what is left, so that the two sides end together, but no less than a system call
- * is worth. Returns its start; *bytes is 0 when nothing is left. */
-static uint64_t claim_chunk(struct mur_transfer *transfer, uint64_t limit, uint64_t *bytes)
+/* How many of all pages to take when `left` are left. A side's first chunk is nearly its half; later ones get smaller,
+ * so that the two sides end together, but none smaller than a system call is worth. */
+static uint64_t chunk_pages(uint64_t all, uint64_t left, bool is_first)
 {
-    uint64_t start = atomic_load_explicit(&transfer->claimed, memory_order_relaxed), chunk;
+    uint64_t pages = is_first ? all * 7 / 16 : left / 4;
+
+    if (mur_settings.shm_copy_chunk)
+        pages = ((uint64_t)mur_settings.shm_copy_chunk + PAGE - 1) / PAGE;
+    else
+        pages = pages < CHUNK_MIN / PAGE ? CHUNK_MIN / PAGE : pages > CHUNK_MAX / PAGE ? CHUNK_MAX / PAGE : pages;
+    return pages < left ? pages : left;
+}
+
+/* Takes the next chunk from this side's end. Returns its first byte; *bytes is 0 when nothing is left. */
+static uint64_t claim_chunk(struct mur_transfer *transfer, bool is_sender, uint64_t *bytes, bool *is_last_claim)
+{
+    uint64_t limit = transfer->limit, all = (limit + PAGE - 1) / PAGE;
+    uint64_t before = atomic_load_explicit(&transfer->claimed, memory_order_relaxed), front, back, pages, start;
 
     do {
-        uint64_t left = limit - start;
-
-        chunk = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : left / 4;
-        if (!mur_settings.shm_copy_chunk)
-            chunk = chunk < CHUNK_MIN ? CHUNK_MIN : chunk > CHUNK_MAX ? CHUNK_MAX : chunk;
-        chunk = (chunk + 4095) & ~(uint64_t)4095;
-        chunk = chunk < left ? chunk : left;
-    } while (chunk && !atomic_compare_exchange_weak_explicit(&transfer->claimed, &start, start + chunk,
+        front = before & UINT32_MAX;
+        back = before >> 32;
+        pages = chunk_pages(all, all - front - back, (is_sender ? back : front) == 0);
+    } while (pages && !atomic_compare_exchange_weak_explicit(&transfer->claimed, &before,
+                                                             before + (is_sender ? pages << 32 : pages),
                                                              memory_order_relaxed, memory_order_relaxed));
-    *bytes = chunk;
+    *is_last_claim = front + back + pages == all;
+    start = (is_sender ? all - back - pages : front) * PAGE;
+    *bytes = pages * PAGE < limit - start ? pages * PAGE : limit - start;
+    if (!pages)
+        *bytes = 0;
     return start;
 }
 
@@ -143,13 +158,12 @@ static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfe
                        bool *is_over)
 {
     uint64_t limit = transfer->limit, bytes;
-    uint64_t start = claim_chunk(transfer, limit, &bytes);
+    uint64_t start = claim_chunk(transfer, is_sender, &bytes, is_over);
     struct mur_peer *peer = request->peer;
     bool is_copied;
     char text[200];
 
     *is_last = false;
-    *is_over = start + bytes >= limit;
     if (!bytes)
         return false;
     is_copied = is_sender ? peer->transport->write(peer, request->buffer + start, transfer->target + start, bytes)
