@@ -106,12 +106,13 @@ int mur_mpi_finalize(void)
     return MPI_SUCCESS;
 }
 
+/* Under mpiexec, its one line says who called it and with what code. */
 int mur_mpi_abort(struct mur_comm *comm, int errorcode)
 {
-    char text[320];
+    char text[320] = "";
 
-    snprintf(text, sizeof text, "MPI_Abort(%s, %d) was called by rank %d of %d (host %s, pid %d)",
-             comm->name[0] ? comm->name : "a communicator", errorcode, mur_process.rank, mur_process.size,
-             mur_process.host, (int)getpid());
+    if (mur_process.control_fd < 0)
+        snprintf(text, sizeof text, "MPI_Abort(%s, %d) was called (host %s, pid %d)",
+                 comm->name[0] ? comm->name : "a communicator", errorcode, mur_process.host, (int)getpid());
     mur_boot_abort(errorcode, text);
 }

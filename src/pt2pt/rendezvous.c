@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -152,6 +153,18 @@ static uint64_t claim_chunk(struct mur_transfer *transfer, bool is_sender, uint6
     return start;
 }
 
+/* Either a buffer is bad, or the peer has just ended: then the agent ends this process within the second, and says
+ * why better than could be said here. */
+static __attribute__((noreturn, cold)) void copy_failed(const struct mur_peer *peer, uint64_t bytes)
+{
+    char text[200];
+
+    sleep(1);
+    snprintf(text, sizeof text, "cannot copy %llu bytes of a message between this process and process %d: is the buffer of "
+             "the send or of the receive smaller than its count says?", (unsigned long long)bytes, peer->process);
+    mur_boot_abort(1, text);
+}
+
 /* Claims and copies one chunk. Sets *is_last when this call copied what was left of the transfer as a whole, and
  * *is_over when nothing is left to claim. */
 static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfer, bool is_sender, bool *is_last,
@@ -161,18 +174,14 @@ static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfe
     uint64_t start = claim_chunk(transfer, is_sender, &bytes, is_over);
     struct mur_peer *peer = request->peer;
     bool is_copied;
-    char text[200];
 
     *is_last = false;
     if (!bytes)
         return false;
     is_copied = is_sender ? peer->transport->write(peer, request->buffer + start, transfer->target + start, bytes)
                           : peer->transport->read(peer, request->buffer + start, transfer->source + start, bytes);
-    if (!is_copied) {
-        snprintf(text, sizeof text, "cannot copy %llu bytes of a message between this process and process %d: is the "
-                 "buffer of the send or of the receive smaller than its count says?", (unsigned long long)limit, peer->process);
-        mur_boot_abort(1, text);
-    }
+    if (!is_copied)
+        copy_failed(peer, limit);
     /* Release: the data before the count. Acquire: whoever counts the last byte has everybody's data. */
     *is_last = atomic_fetch_add_explicit(&transfer->done, bytes, memory_order_acq_rel) + bytes == limit;
     *is_over |= *is_last;
