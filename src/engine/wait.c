@@ -65,7 +65,8 @@ static void choose_budget(void)
     budget.is_known = is_final;
 }
 
-/* Out of line: reached after the first polls only. */
+/* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
+ * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
 {
     uint64_t now = now_ns();
@@ -78,6 +79,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     if (now - waiter->since < budget.spin) {
         relax();
         waiter->polls -= 32; /* the clock again after so many polls */
+        mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
         mur_engine_unlock();
         sched_yield();
@@ -91,11 +93,12 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
 
 void mur_waiter_idle(struct mur_waiter *waiter)
 {
-    mur_engine_breathe();
-    if (++waiter->polls > budget.polls)
+    if (++waiter->polls > budget.polls) {
         idle_long(waiter);
-    else
+    } else {
         relax();
+        mur_engine_breathe();
+    }
 }
 
 void mur_wait_for(const volatile uint8_t *flag)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_THREAD_MULTIPLE: the threads of each rank exchange random traffic with those of all others at once; nothing is
+/* MPI_THREAD_MULTIPLE: the threads of a pair of ranks exchange random traffic, all at once; nothing is
  * lost, doubled, reordered or changed. Some threads wait long, some test, some probe, some make communicators. The seed
  * is printed; MUR_TEST_SEED repeats one, MUR_TEST_SECONDS says how long (default 1). */
 #include <pthread.h>
@@ -9,7 +9,7 @@
 
 enum { THREADS = 8, MOST = 70000, KINDS = 4 };
 
-static int rank, size;
+static int rank; /* in my pair: 0 or 1 */
 static unsigned seed;
 static double seconds = 1;
 
@@ -89,7 +89,7 @@ struct worker {
     MPI_Comm comm;
 };
 
-/* Rank r exchanges with rank r ^ 1. The lower rank says when it is over. */
+/* The ranks work in pairs. The lower one says when it is over. */
 static void *work(void *argument)
 {
     const struct worker *worker = argument;
@@ -124,12 +124,14 @@ int main(int argc, char **argv)
 {
     struct worker workers[THREADS];
     pthread_t threads[THREADS];
+    MPI_Comm pair;
     int provided;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     CHECK(provided == MPI_THREAD_MULTIPLE);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
+    MPI_Comm_rank(pair, &rank);
     seed = getenv("MUR_TEST_SEED") ? (unsigned)atoi(getenv("MUR_TEST_SEED")) : (unsigned)time(NULL);
     seconds = getenv("MUR_TEST_SECONDS") ? atof(getenv("MUR_TEST_SECONDS")) : 1;
     MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
@@ -137,7 +139,7 @@ int main(int argc, char **argv)
         printf("seed %u\n", seed);
     for (unsigned i = 0; i < THREADS; i++) {
         workers[i].thread = i;
-        MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &workers[i].comm);
+        MPI_Comm_dup(pair, &workers[i].comm);
     }
     for (unsigned i = 0; i < THREADS; i++)
         CHECK(pthread_create(&threads[i], NULL, work, &workers[i]) == 0);
@@ -145,6 +147,7 @@ int main(int argc, char **argv)
         pthread_join(threads[i], NULL);
         MPI_Comm_free(&workers[i].comm);
     }
+    MPI_Comm_free(&pair);
     MPI_Finalize();
     return 0;
 }
