@@ -21,6 +21,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/checker.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
@@ -211,6 +212,7 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
 
     if (is_last) {
         send_claim(request, MUR_FRAME_DONE, 0);
+        mur_checker_defined(request->buffer, (size_t)request->result.bytes);
         mur_request_complete(request);
     }
     return moved;
@@ -384,6 +386,7 @@ static void done_at_sender(struct mur_peer *peer, const struct claim *claim)
 
     mur_task_remove(&request->task);
     mur_send_control(peer, &frame, &request->transfer_token);
+    mur_checker_defined(request->buffer, (size_t)request->result.bytes);
     mur_request_complete(request);
 }
 

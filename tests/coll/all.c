@@ -401,8 +401,8 @@ static void reduction(int which, int form, int count, const struct reduction *r,
         input = (i ? input : 0) + counts[i];
     for (int i = 0; i < rank; i++)
         mine += which == REDUCE_SCATTER ? counts[i] : count;
-    out = malloc(((size_t)input * 2 + 2) * sizeof *out);
-    in = malloc(((size_t)input * 2 + 2) * sizeof *in);
+    out = calloc((size_t)input * 2 + 2, sizeof *out);
+    in = calloc((size_t)input * 2 + 2, sizeof *in);
     CHECK(out && in);
     for (int i = 0; i < input; i++) {
         contribution(rank, i, r->width, &out[i * r->width]);
