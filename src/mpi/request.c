@@ -87,21 +87,25 @@ int mur_mpi_test(MPI_Request *request, int *flag, MPI_Status *status)
     return found->is_complete ? finish(request, found, status) : MPI_SUCCESS;
 }
 
-/* All of these are complete or null. One error makes the call fail with MPI_ERR_IN_STATUS and every status carry its
- * own; without statuses, the first error is the call's (§3.7.5). */
+/* Waits for each and finishes it, in one pass. One error makes the call fail with MPI_ERR_IN_STATUS and every status
+ * carry its own; without statuses, the first error is the call's (§3.7.5). */
 static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 {
     int first_error = MPI_SUCCESS;
 
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses ? &statuses[i] : MPI_STATUS_IGNORE;
-        struct mur_request *request = known(requests[i]);
-        int rc;
+        struct mur_request *request;
+        int rc = find(requests[i], &request);
 
-        if (!request) {
+        if (__builtin_expect(rc, 0))
+            return find_in_array(requests[i], i, &request);
+        if (__builtin_expect(!request, 0)) {
             mur_status_set_empty(status);
             continue;
         }
+        if (!request->is_complete)
+            mur_wait_for(&request->is_complete);
         rc = finish(&requests[i], request, status);
         if (__builtin_expect(rc, 0)) {
             if (!first_error && statuses)
@@ -120,19 +124,6 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 
 int mur_mpi_waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
 {
-    for (int i = 0; i < count; i++) {
-        struct mur_request *request;
-        int rc = find(array_of_requests[i], &request);
-
-        if (__builtin_expect(rc, 0))
-            return find_in_array(array_of_requests[i], i, &request);
-    }
-    for (int i = 0; i < count; i++) {
-        const struct mur_request *request = known(array_of_requests[i]);
-
-        if (request && !request->is_complete)
-            mur_wait_for(&request->is_complete);
-    }
     return finish_all(count, array_of_requests, array_of_statuses);
 }
 
