@@ -40,10 +40,13 @@ static uint64_t now_ns(void)
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/* Between two looks at a lane. Each look takes the slot's line away from its sender, so looking without a pause makes
+ * the message later: with four of x86's pauses 8 bytes take 0.14 us instead of 0.16. */
 static void relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
+    for (int i = 0; i < 4; i++)
+        __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("isb" ::: "memory");
 #endif
