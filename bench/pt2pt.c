@@ -115,7 +115,7 @@ int main(int argc, char **argv)
     static const struct {
         int bytes;
         const char *name;
-    } latencies[] = {{8, "latency-8B"},        {1024, "latency-1KiB"},     {16384, "latency-16KiB"},
+    } latencies[] = {{8, "latency-8B"},        {1024, "latency-1KiB"},    {16384, "latency-16KiB"},
                      {65536, "latency-64KiB"}, {1 << 20, "latency-1MiB"}, {LARGEST, "latency-4MiB"}},
       bandwidths[] = {{65536, "bandwidth-64KiB"}, {1 << 20, "bandwidth-1MiB"}, {LARGEST, "bandwidth-4MiB"}};
     double value;

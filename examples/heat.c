@@ -130,8 +130,8 @@ int main(int argc, char **argv)
     MPI_Reduce(&sum, &total, 1, MPI_DOUBLE, MPI_SUM, 0, grid);
     if (rank == 0) {
         reference = alone(cells, done);
-        printf("heat: %d x %d cells on %d x %d ranks, %d steps, last change %.2e, mean %.6f %s\n", cells, cells, dims[0],
-               dims[1], done, change, total / cells / cells,
+        printf("heat: %d x %d cells on %d x %d ranks, %d steps, last change %.2e, mean %.6f %s\n", cells, cells,
+               dims[0], dims[1], done, change, total / cells / cells,
                fabs(total - reference) <= 1e-9 * fabs(reference) ? "is right" : "IS WRONG");
         if (fabs(total - reference) > 1e-9 * fabs(reference))
             MPI_Abort(MPI_COMM_WORLD, 1);

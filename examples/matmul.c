@@ -143,7 +143,8 @@ static void multiply_add(double *restrict c, const double *restrict a, const dou
         int k = 0;
 
         for (; k + 4 <= depth; k += 4) {
-            const double *b0 = b + (size_t)k * (size_t)columns, *b1 = b0 + columns, *b2 = b1 + columns, *b3 = b2 + columns;
+            const double *b0 = b + (size_t)k * (size_t)columns, *b1 = b0 + columns, *b2 = b1 + columns,
+                         *b3 = b2 + columns;
 
             for (int j = 0; j < columns; j++)
                 out[j] += left[k] * b0[j] + left[k + 1] * b1[j] + left[k + 2] * b2[j] + left[k + 3] * b3[j];
@@ -306,8 +307,8 @@ int main(int argc, char **argv)
         printf("  read A and B   %8.3f s  %8.0f MB/s\n", read_inputs, 2 * bytes / read_inputs / 1e6);
         printf("  multiplied     %8.3f s  %8.2f GFLOP/s\n", product, 2.0 * n * n * n / product / 1e9);
         printf("  wrote C        %8.3f s  %8.0f MB/s\n", write_result, bytes / write_result / 1e6);
-        printf("  C is %s (%.3f of the rounding error allowed); look at it in %s\n", error < 1 ? "right" : "WRONG", error,
-               names[2]);
+        printf("  C is %s (%.3f of the rounding error allowed); look at it in %s\n", error < 1 ? "right" : "WRONG",
+               error, names[2]);
     }
     free(a.data);
     free(b.data);

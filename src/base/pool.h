@@ -45,8 +45,12 @@ struct mur_pool {
     const char *name;
 };
 
-#define MUR_POOL(kind_, type, name_) \
-    {.kind = (kind_), .bytes = (sizeof(type) + MUR_OBJECT_ALIGNMENT - 1) / MUR_OBJECT_ALIGNMENT * MUR_OBJECT_ALIGNMENT, .name = (name_)}
+#define MUR_POOL(kind_, type, name_)                                                                                   \
+    {                                                                                                                  \
+        .kind = (kind_),                                                                                               \
+        .bytes = (sizeof(type) + MUR_OBJECT_ALIGNMENT - 1) / MUR_OBJECT_ALIGNMENT * MUR_OBJECT_ALIGNMENT,              \
+        .name = (name_)                                                                                                \
+    }
 
 struct mur_arena {
     uintptr_t base;
@@ -93,7 +97,8 @@ static inline void *mur_object_find(const void *handle, uint32_t kind)
 
     if (address < MUR_PREDEFINED_LIMIT)
         object = mur_predefined[address];
-    else if (address - mur_arena.base < atomic_load_explicit(&mur_arena.used, memory_order_relaxed) && address % MUR_OBJECT_ALIGNMENT == 0)
+    else if (address - mur_arena.base < atomic_load_explicit(&mur_arena.used, memory_order_relaxed) &&
+             address % MUR_OBJECT_ALIGNMENT == 0)
         object = (struct mur_object *)address;
     else
         return NULL;

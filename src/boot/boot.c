@@ -23,8 +23,10 @@ static int number(const char *name, int *value)
     long parsed;
 
     if (!text)
-        return mur_error(MPI_ERR_OTHER, "the launcher's variable %s is missing, though %s is set; start the program "
-                                        "with mpiexec, or unset all MUR_ variables of a launcher", name, MUR_ENV_CONTROL_FD);
+        return mur_error(MPI_ERR_OTHER,
+                         "the launcher's variable %s is missing, though %s is set; start the program "
+                         "with mpiexec, or unset all MUR_ variables of a launcher",
+                         name, MUR_ENV_CONTROL_FD);
     parsed = strtol(text, &end, 10);
     if (end == text || *end || parsed < -1 || parsed > 0x7fffffff)
         return mur_error(MPI_ERR_OTHER, "the launcher's variable %s is '%s', but must be a number", name, text);
@@ -40,7 +42,8 @@ static int send_control(uint32_t kind, int value, const char *text)
     memcpy(message.text, text, length);
     message.length = (uint32_t)length;
     return send(mur_process.control_fd, &message, offsetof(struct mur_control_message, text) + length, MSG_NOSIGNAL) < 0
-               ? errno : 0;
+               ? errno
+               : 0;
 }
 
 static int join_job(void)
@@ -50,8 +53,10 @@ static int join_job(void)
 
     rc = number(MUR_ENV_PROTOCOL, &protocol);
     if (!rc && protocol != MUR_JOB_PROTOCOL)
-        rc = mur_error(MPI_ERR_OTHER, "mpiexec speaks version %d of the job protocol, this library version %d; use the "
-                                      "mpiexec of the same installation as the library", protocol, MUR_JOB_PROTOCOL);
+        rc = mur_error(MPI_ERR_OTHER,
+                       "mpiexec speaks version %d of the job protocol, this library version %d; use the "
+                       "mpiexec of the same installation as the library",
+                       protocol, MUR_JOB_PROTOCOL);
     if (rc || (rc = number(MUR_ENV_RANK, &process->rank)) || (rc = number(MUR_ENV_SIZE, &process->size)) ||
         (rc = number(MUR_ENV_LOCAL_RANK, &process->local_rank)) ||
         (rc = number(MUR_ENV_LOCAL_SIZE, &process->local_size)) || (rc = number(MUR_ENV_APPNUM, &process->appnum)) ||
@@ -59,12 +64,14 @@ static int join_job(void)
         return rc;
     if (process->size < 1 || process->rank < 0 || process->rank >= process->size ||
         process->local_size != process->size || process->local_rank != process->rank)
-        return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, local %d of %d, which cannot be", process->rank,
-                         process->size, process->local_rank, process->local_size);
+        return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, local %d of %d, which cannot be",
+                         process->rank, process->size, process->local_rank, process->local_size);
     rc = send_control(MUR_CONTROL_INIT, getpid(), "");
     if (rc)
-        return mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent over descriptor %d: %s; was this program "
-                                        "started by another program that closed it?", process->control_fd, strerror(rc));
+        return mur_error(MPI_ERR_OTHER,
+                         "cannot reach the launcher's agent over descriptor %d: %s; was this program "
+                         "started by another program that closed it?",
+                         process->control_fd, strerror(rc));
     fcntl(process->control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(process->node_fd, F_SETFD, FD_CLOEXEC);
     return MPI_SUCCESS;

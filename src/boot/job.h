@@ -35,11 +35,11 @@ static inline uint64_t mur_node_bytes(int local_ranks)
 enum mur_control_kind {
     MUR_CONTROL_INIT = 1,  /* the rank began MPI initialisation; from now on it must finalize before it exits */
     MUR_CONTROL_FINALIZED, /* the rank has finalized; its exit code is its own affair */
-    MUR_CONTROL_ABORT,     /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
+    MUR_CONTROL_ABORT, /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
 };
 
 struct mur_control_message {
-    uint32_t kind;   /* enum mur_control_kind */
+    uint32_t kind; /* enum mur_control_kind */
     int32_t value;
     uint32_t length; /* bytes of text in use, no terminating NUL */
     char text[2036];

@@ -14,7 +14,7 @@ struct mur_process {
     pthread_t main_thread; /* the one that initialised */
     int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
     int local_rank, local_size;
-    int appnum; /* index of the command in mpiexec's line; -1 for a singleton */
+    int appnum;     /* index of the command in mpiexec's line; -1 for a singleton */
     int control_fd; /* to the agent; -1 for a singleton */
     int node_fd;    /* the node's memory; -1 for a singleton */
     char job[64];

@@ -28,11 +28,8 @@ static inline struct mur_blocks mur_blocks_regular(const void *buffer, MPI_Count
 static inline struct mur_blocks mur_blocks_irregular(const void *buffer, struct mur_counts counts,
                                                      struct mur_counts displacements, struct mur_type *type)
 {
-    return (struct mur_blocks){.buffer = (char *)buffer,
-                               .type = type,
-                               .is_irregular = true,
-                               .counts = counts,
-                               .displacements = displacements};
+    return (struct mur_blocks){
+        .buffer = (char *)buffer, .type = type, .is_irregular = true, .counts = counts, .displacements = displacements};
 }
 
 static inline MPI_Count mur_block_count(const struct mur_blocks *blocks, int rank)
@@ -62,8 +59,8 @@ void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
 void mur_coll_allreduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count,
                         struct mur_type *type, struct mur_op *op);
 /* Rank i gets the i-th block; of `blocks` only the counts and the type matter. */
-void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf, const struct mur_blocks *blocks,
-                             struct mur_op *op);
+void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
+                             const struct mur_blocks *blocks, struct mur_op *op);
 void mur_coll_scan(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type,
                    struct mur_op *op, bool is_inclusive);
 

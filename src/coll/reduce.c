@@ -123,8 +123,8 @@ void mur_coll_allreduce(struct mur_schedule *s, const void *sendbuf, void *recvb
         mur_schedule_send(s, mine, count, type, rank + 1);
 }
 
-void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf, const struct mur_blocks *blocks,
-                             struct mur_op *op)
+void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
+                             const struct mur_blocks *blocks, struct mur_op *op)
 {
     struct mur_type *type = blocks->type;
     int rank = s->comm->rank, size = s->comm->size;

@@ -88,16 +88,17 @@ static void add(struct mur_schedule *schedule, struct mur_step step)
     schedule->steps[schedule->count++] = step;
 }
 
-void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type, int rank)
+void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type,
+                       int rank)
 {
-    add(schedule, (struct mur_step){
-                      .kind = MUR_STEP_SEND, .rank = rank, .in = buffer, .in_count = count, .in_type = type});
+    add(schedule,
+        (struct mur_step){.kind = MUR_STEP_SEND, .rank = rank, .in = buffer, .in_count = count, .in_type = type});
 }
 
 void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type, int rank)
 {
-    add(schedule, (struct mur_step){
-                      .kind = MUR_STEP_RECEIVE, .rank = rank, .out = buffer, .out_count = count, .out_type = type});
+    add(schedule,
+        (struct mur_step){.kind = MUR_STEP_RECEIVE, .rank = rank, .out = buffer, .out_count = count, .out_type = type});
 }
 
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,

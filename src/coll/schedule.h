@@ -49,8 +49,10 @@ struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
 
 /* Adding steps. Failures (no memory) are kept in schedule->error and reported when the schedule is run. A send to or
  * a receive from this rank itself is a message like any other. */
-void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type, int rank);
-void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type, int rank);
+void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type,
+                       int rank);
+void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
+                          int rank);
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
                        void *out, MPI_Count out_count, struct mur_type *out_type);
 /* inout = in op inout */

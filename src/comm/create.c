@@ -17,8 +17,10 @@ enum { GROUP_TAG = 1 << 30 }; /* apart from the tags of collectives, see mur_sch
 
 static int no_context_left(void)
 {
-    return mur_error(MPI_ERR_OTHER, "no context id is free at all ranks: the program has %d communicators at a time; "
-                                    "free some with MPI_Comm_free", MUR_CONTEXT_LIMIT);
+    return mur_error(MPI_ERR_OTHER,
+                     "no context id is free at all ranks: the program has %d communicators at a time; "
+                     "free some with MPI_Comm_free",
+                     MUR_CONTEXT_LIMIT);
 }
 
 /* Intersects the bitmaps of all ranks of `comm`. */
@@ -29,7 +31,8 @@ static int agree(struct mur_comm *comm, uint64_t bits[MUR_CONTEXT_WORDS])
     if (!schedule)
         return mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
     mur_context_free_bits(bits);
-    mur_coll_allreduce(schedule, MPI_IN_PLACE, bits, MUR_CONTEXT_WORDS, mur_type_find(MPI_UINT64_T), mur_op_find(MPI_BAND));
+    mur_coll_allreduce(schedule, MPI_IN_PLACE, bits, MUR_CONTEXT_WORDS, mur_type_find(MPI_UINT64_T),
+                       mur_op_find(MPI_BAND));
     return mur_schedule_run(schedule);
 }
 
@@ -153,17 +156,18 @@ static int agree_in_group(struct mur_comm *comm, struct mur_group *group, int ta
     mur_context_free_bits(bits);
     if (group->rank) {
         rc = mur_send(bits, MUR_CONTEXT_WORDS, type, leader, tag | GROUP_TAG, comm, context, MUR_STANDARD);
-        return rc ? rc : mur_recv(bits, MUR_CONTEXT_WORDS, type, leader, tag | GROUP_TAG, comm, context, MPI_STATUS_IGNORE);
+        return rc ? rc
+                  : mur_recv(bits, MUR_CONTEXT_WORDS, type, leader, tag | GROUP_TAG, comm, context, MPI_STATUS_IGNORE);
     }
     for (int i = 1; i < group->size && !rc; i++) {
-        rc = mur_recv(other, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]), tag | GROUP_TAG,
-                      comm, context, MPI_STATUS_IGNORE);
+        rc = mur_recv(other, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]),
+                      tag | GROUP_TAG, comm, context, MPI_STATUS_IGNORE);
         for (int word = 0; word < MUR_CONTEXT_WORDS; word++)
             bits[word] &= other[word];
     }
     for (int i = 1; i < group->size && !rc; i++)
-        rc = mur_send(bits, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]), tag | GROUP_TAG,
-                      comm, context, MUR_STANDARD);
+        rc = mur_send(bits, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]),
+                      tag | GROUP_TAG, comm, context, MUR_STANDARD);
     return rc;
 }
 

@@ -8,11 +8,11 @@
 
 /* What frames are for. Each protocol registers its handler and its dumper for its kinds. */
 enum mur_frame_kind {
-    MUR_FRAME_EAGER,  /* a whole message */
-    MUR_FRAME_READY,  /* rendezvous: "I have a message for you"; matched like an eager one */
-    MUR_FRAME_CLAIM,  /* rendezvous: the receiver's answer: copying has begun, help, or send it in pieces */
-    MUR_FRAME_PIECE,  /* rendezvous: a piece of the message, where memory cannot be shared */
-    MUR_FRAME_DONE,   /* rendezvous: the last byte has been copied */
+    MUR_FRAME_EAGER,   /* a whole message */
+    MUR_FRAME_READY,   /* rendezvous: "I have a message for you"; matched like an eager one */
+    MUR_FRAME_CLAIM,   /* rendezvous: the receiver's answer: copying has begun, help, or send it in pieces */
+    MUR_FRAME_PIECE,   /* rendezvous: a piece of the message, where memory cannot be shared */
+    MUR_FRAME_DONE,    /* rendezvous: the last byte has been copied */
     MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
     MUR_FRAME_KINDS,
 };
@@ -26,14 +26,14 @@ struct mur_backlog_entry {
 
 /* Work that progress repeats until it says that it is over: the copying of large messages. */
 struct mur_task {
-    struct mur_task *next, **link; /* link: NULL while in no list */
+    struct mur_task *next, **link;                     /* link: NULL while in no list */
     bool (*run)(struct mur_task *task, bool *is_over); /* does a bounded piece of work; true if it got further */
 };
 
 struct mur_engine {
     const struct mur_transport *transport; /* of the node */
-    size_t eager_max; /* bytes of the largest message that is sent at once */
-    struct mur_peer *peers; /* [peer_count] */
+    size_t eager_max;                      /* bytes of the largest message that is sent at once */
+    struct mur_peer *peers;                /* [peer_count] */
     int peer_count;
     struct mur_peer *backlogged;
     struct mur_task *tasks;

@@ -11,9 +11,9 @@
 struct mur_lock {
     bool is_used; /* set once, at initialisation with MPI_THREAD_MULTIPLE */
     pthread_mutex_t mutex;
-    atomic_int wanting; /* threads that wait for the mutex: who only polls lets them go first */
-    int resting;        /* threads that wait on `moved`, or sleep in the transport */
-    bool has_sleeper;   /* one of them sleeps in the transport */
+    atomic_int wanting;     /* threads that wait for the mutex: who only polls lets them go first */
+    int resting;            /* threads that wait on `moved`, or sleep in the transport */
+    bool has_sleeper;       /* one of them sleeps in the transport */
     bool is_sleeper_called; /* and has been woken for what another thread did */
     pthread_cond_t moved;
 };

@@ -33,8 +33,8 @@ static ssize_t transfer_segment(int fd, char *memory, struct mur_segment segment
 }
 
 /* One piece of the stream between `memory` and the file. *moved may be less than the piece at the end of the file. */
-static int transfer_piece(const struct mur_file *file, struct mur_cursor *walk, char *memory, size_t bytes, bool is_write,
-                          size_t *moved)
+static int transfer_piece(const struct mur_file *file, struct mur_cursor *walk, char *memory, size_t bytes,
+                          bool is_write, size_t *moved)
 {
     struct mur_segment segments[SEGMENTS];
 

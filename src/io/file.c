@@ -75,8 +75,9 @@ static int agree_success(struct mur_comm *comm, int rc, const char *what, const 
 
     if (rc || agreed)
         return rc ? rc : agreed;
-    return values[0] ? mur_error(values[0], "cannot %s file '%s': rank %d of its communicator failed", what, name, values[1])
-                     : MPI_SUCCESS;
+    return values[0]
+               ? mur_error(values[0], "cannot %s file '%s': rank %d of its communicator failed", what, name, values[1])
+               : MPI_SUCCESS;
 }
 
 static int check_amode(struct mur_comm *comm, int amode)
@@ -91,7 +92,8 @@ static int check_amode(struct mur_comm *comm, int amode)
         return mur_error(MPI_ERR_NOT_SAME, "amode is %d at one rank and %d at another, but must be the same at all",
                          -values[1], values[0]);
     if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
-        return mur_error(MPI_ERR_AMODE, "amode must hold exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR");
+        return mur_error(MPI_ERR_AMODE,
+                         "amode must hold exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR");
     if (access == MPI_MODE_RDONLY && amode & (MPI_MODE_CREATE | MPI_MODE_EXCL))
         return mur_error(MPI_ERR_AMODE, "amode must not hold MPI_MODE_CREATE or MPI_MODE_EXCL with MPI_MODE_RDONLY");
     if (access == MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)

@@ -44,17 +44,22 @@ static int check_filetype(const struct mur_type *type, bool is_writable)
             MPI_Offset offset = (MPI_Offset)(intptr_t)vectors[i].iov_base;
 
             if (offset < last)
-                return mur_error(MPI_ERR_TYPE, "filetype has displacement %lld after %lld, but they must be 0 or more and "
-                                               "must not decrease", (long long)offset, (long long)last);
+                return mur_error(MPI_ERR_TYPE,
+                                 "filetype has displacement %lld after %lld, but they must be 0 or more and "
+                                 "must not decrease",
+                                 (long long)offset, (long long)last);
             if (is_writable && offset < end)
-                return mur_error(MPI_ERR_TYPE, "filetype covers byte %lld twice, which is not allowed for a file that "
-                                               "may be written", (long long)offset);
+                return mur_error(MPI_ERR_TYPE,
+                                 "filetype covers byte %lld twice, which is not allowed for a file that "
+                                 "may be written",
+                                 (long long)offset);
             last = offset;
             end = offset + (MPI_Offset)vectors[i].iov_len;
         }
     if (is_writable && type->extent < end - type->lb && type->size)
-        return mur_error(MPI_ERR_TYPE, "filetype's extent is %lld bytes, less than its data reach: its tiles would "
-                                       "overlap, which is not allowed for a file that may be written",
+        return mur_error(MPI_ERR_TYPE,
+                         "filetype's extent is %lld bytes, less than its data reach: its tiles would "
+                         "overlap, which is not allowed for a file that may be written",
                          (long long)type->extent);
     return MPI_SUCCESS;
 }

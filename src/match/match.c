@@ -197,7 +197,7 @@ struct mur_message *mur_match_keep(struct mur_peer *peer, const struct mur_frame
     message->frame = *frame;
     message->comm = NULL;
     message->node[EXACT].order = match.arrival_order++;
-    for (int class = 0; class < CLASSES; class++)
+    for (int class = 0; class < CLASSES; class ++)
         if (match.is_indexed[class])
             index_message(message, class);
     return message;
@@ -212,7 +212,7 @@ static int compare_order(const void *a, const void *b)
 
 static struct mur_message *message_of(struct mur_match_node *node, int class)
 {
-    return (struct mur_message *)((char *)node - offsetof(struct mur_message, node) - (size_t)class * sizeof *node);
+    return (struct mur_message *)((char *)node - offsetof(struct mur_message, node) - (size_t) class * sizeof *node);
 }
 
 /* The first receive with this wildcard: all messages that wait are put under its keys, in the order of arrival. */
@@ -255,7 +255,7 @@ struct mur_message *mur_match_find(const struct mur_match_key *key)
 
 void mur_match_take(struct mur_message *message)
 {
-    for (int class = 0; class < CLASSES; class++)
+    for (int class = 0; class < CLASSES; class ++)
         if (match.is_indexed[class])
             erase(&match.unexpected, &message->node[class]);
 }

@@ -38,7 +38,7 @@ struct mur_message {
     struct mur_match_node node[4]; /* by wildcard class, see match.c */
     struct mur_peer *peer;
     struct mur_frame frame;
-    void *data; /* frame.bytes of them: inline_data or from malloc */
+    void *data;            /* frame.bytes of them: inline_data or from malloc */
     struct mur_comm *comm; /* once matched by a probe; a reference */
     unsigned char inline_data[72];
 };

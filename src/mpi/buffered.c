@@ -13,8 +13,8 @@ int mur_mpi_bsend(const void *buf, MPI_Count count, struct mur_type *datatype, i
     return mur_ibsend(buf, count, datatype, dest, tag, comm, &started);
 }
 
-int mur_mpi_ibsend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag, struct mur_comm *comm,
-                   MPI_Request *request)
+int mur_mpi_ibsend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag,
+                   struct mur_comm *comm, MPI_Request *request)
 {
     struct mur_request *started = NULL;
     int rc = mur_ibsend(buf, count, datatype, dest, tag, comm, &started);

@@ -103,8 +103,9 @@ int mur_mpi_comm_free(MPI_Comm *comm)
     struct mur_comm *found = mur_comm_find(*comm);
 
     if (!found)
-        return mur_error(MPI_ERR_COMM, *comm == MPI_COMM_NULL ? "comm is MPI_COMM_NULL, which cannot be freed"
-                                                              : "comm is no live communicator; has it been freed already?");
+        return mur_error(MPI_ERR_COMM, *comm == MPI_COMM_NULL
+                                           ? "comm is MPI_COMM_NULL, which cannot be freed"
+                                           : "comm is no live communicator; has it been freed already?");
     if (found->object.predefined)
         return mur_error(MPI_ERR_COMM, "%s cannot be freed", found->name);
     *comm = MPI_COMM_NULL;

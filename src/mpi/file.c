@@ -140,8 +140,10 @@ int mur_mpi_file_get_view(struct mur_file *fh, MPI_Offset *disp, MPI_Datatype *e
 static int check_pointer_use(const struct mur_file *file)
 {
     if (file->amode & MPI_MODE_SEQUENTIAL)
-        return mur_error(MPI_ERR_UNSUPPORTED_OPERATION, "file '%s' was opened with MPI_MODE_SEQUENTIAL: it has a shared "
-                                                        "file pointer only", file->name);
+        return mur_error(MPI_ERR_UNSUPPORTED_OPERATION,
+                         "file '%s' was opened with MPI_MODE_SEQUENTIAL: it has a shared "
+                         "file pointer only",
+                         file->name);
     return MPI_SUCCESS;
 }
 
@@ -233,8 +235,8 @@ static int read_at(struct mur_file *file, MPI_Offset offset, void *buffer, MPI_C
     return rc;
 }
 
-static int write_at(struct mur_file *file, MPI_Offset offset, const void *buffer, MPI_Count count, struct mur_type *type,
-                    MPI_Status *status)
+static int write_at(struct mur_file *file, MPI_Offset offset, const void *buffer, MPI_Count count,
+                    struct mur_type *type, MPI_Status *status)
 {
     size_t moved = 0;
     int rc = check_access(file, offset, type, count, true);
@@ -283,7 +285,8 @@ int mur_mpi_file_read(struct mur_file *fh, void *buf, MPI_Count count, struct mu
     return read_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
 }
 
-int mur_mpi_file_read_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Status *status)
+int mur_mpi_file_read_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                          MPI_Status *status)
 {
     return read_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
 }

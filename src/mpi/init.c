@@ -73,7 +73,8 @@ int mur_mpi_init_thread(int *argc, char ***argv, int required, int *provided)
     (void)argv;
     if (required != MPI_THREAD_SINGLE && required != MPI_THREAD_FUNNELED && required != MPI_THREAD_SERIALIZED &&
         required != MPI_THREAD_MULTIPLE)
-        return mur_error(MPI_ERR_ARG, "required is %d, but must be MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
+        return mur_error(MPI_ERR_ARG,
+                         "required is %d, but must be MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
                          required);
     rc = start();
     if (rc)

@@ -41,14 +41,14 @@ int mur_mpi_isend(const void *buf, MPI_Count count, struct mur_type *datatype, i
     return isend(buf, count, datatype, dest, tag, comm, MUR_STANDARD, request);
 }
 
-int mur_mpi_irsend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag, struct mur_comm *comm,
-                   MPI_Request *request)
+int mur_mpi_irsend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag,
+                   struct mur_comm *comm, MPI_Request *request)
 {
     return isend(buf, count, datatype, dest, tag, comm, MUR_STANDARD, request);
 }
 
-int mur_mpi_issend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag, struct mur_comm *comm,
-                   MPI_Request *request)
+int mur_mpi_issend(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag,
+                   struct mur_comm *comm, MPI_Request *request)
 {
     return isend(buf, count, datatype, dest, tag, comm, MUR_SYNCHRONOUS, request);
 }
@@ -102,8 +102,8 @@ int mur_mpi_sendrecv_replace(void *buf, MPI_Count count, struct mur_type *dataty
     if (!copy)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a copy of the %zu bytes to send", cursor.bytes);
     mur_cursor_pack(&cursor, copy, cursor.bytes);
-    rc = mur_mpi_sendrecv(copy, (MPI_Count)cursor.bytes, byte, dest, sendtag, buf, count, datatype, source, recvtag, comm,
-                          status);
+    rc = mur_mpi_sendrecv(copy, (MPI_Count)cursor.bytes, byte, dest, sendtag, buf, count, datatype, source, recvtag,
+                          comm, status);
     free(copy);
     return rc;
 }
@@ -236,9 +236,10 @@ static int message_of(MPI_Message handle, struct mur_message **message_p)
     struct mur_message *message = mur_object_find(handle, MUR_KIND_MESSAGE);
 
     if (!message || !message->comm)
-        return mur_error(MPI_ERR_REQUEST, handle == MPI_MESSAGE_NULL
-                                              ? "message is MPI_MESSAGE_NULL, but must come from MPI_Mprobe or MPI_Improbe"
-                                              : "message is no live message handle; has it been received already?");
+        return mur_error(MPI_ERR_REQUEST,
+                         handle == MPI_MESSAGE_NULL
+                             ? "message is MPI_MESSAGE_NULL, but must come from MPI_Mprobe or MPI_Improbe"
+                             : "message is no live message handle; has it been received already?");
     *message_p = message;
     return MPI_SUCCESS;
 }

@@ -38,8 +38,10 @@ static int find_in_array(MPI_Request handle, int index, struct mur_request **req
 {
     int rc = find(handle, request_p);
 
-    return rc ? mur_error(MPI_ERR_REQUEST, "array_of_requests[%d] is %p, no live request; has it been completed or freed "
-                                           "already?", index, (void *)handle)
+    return rc ? mur_error(MPI_ERR_REQUEST,
+                          "array_of_requests[%d] is %p, no live request; has it been completed or freed "
+                          "already?",
+                          index, (void *)handle)
               : MPI_SUCCESS;
 }
 

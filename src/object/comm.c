@@ -15,7 +15,8 @@ static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "com
 
 struct mur_comm mur_comm_world, mur_comm_self;
 
-static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t context, struct mur_errhandler *errhandler)
+static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t context,
+                      struct mur_errhandler *errhandler)
 {
     comm->context = context;
     comm->rank = group->rank;

@@ -22,7 +22,7 @@ struct mur_comm {
     struct mur_group *group; /* a reference of its own */
     uint32_t sequence;       /* collectives started so far: the tag of their messages */
     struct mur_errhandler *errhandler;
-    struct mur_topology *topology; /* NULL: none. Owned */
+    struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     char name[MPI_MAX_OBJECT_NAME];
 };

@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 enum {
-    MUR_CONTEXT_STRIDE = 4, /* contexts of a communicator */
+    MUR_CONTEXT_STRIDE = 4,     /* contexts of a communicator */
     MUR_CONTEXT_COLLECTIVE = 1, /* added to its first: the library's messages */
     MUR_CONTEXT_PARTITIONS = 2, /* agreeing about partitioned messages, */
     MUR_CONTEXT_PARTITION = 3,  /* and their partitions */

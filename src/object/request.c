@@ -100,7 +100,8 @@ void mur_request_complete(struct mur_request *request)
     }
 }
 
-void mur_request_join(struct mur_request *part, struct mur_request *owner, void (*on_complete)(struct mur_request *part))
+void mur_request_join(struct mur_request *part, struct mur_request *owner,
+                      void (*on_complete)(struct mur_request *part))
 {
     struct mur_request finished;
 
@@ -153,7 +154,8 @@ int mur_request_free(struct mur_request *request)
 {
     bool is_under_way = request->is_active && !request->is_complete;
 
-    if (is_under_way && (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
+    if (is_under_way &&
+        (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
         return mur_error(MPI_ERR_REQUEST, "the request of %s that is active cannot be freed; wait for it first",
                          request->kind ? request->kind->name : "a collective operation");
     if (is_under_way || (request->kind && request->kind->lingers && request->kind->lingers(request)))

@@ -28,11 +28,11 @@ enum mur_operation { MUR_SEND, MUR_RECEIVE, MUR_COLLECTIVE, MUR_FINISHED, MUR_CO
 /* How requests that consist of others behave: persistent and partitioned ones, combined sends and receives, those that
  * users complete themselves. What is NULL is not possible, or not needed. */
 struct mur_request_kind {
-    const char *name; /* for messages: "a partitioned send" */
-    int (*start)(struct mur_request *request);  /* MPI_Start */
+    const char *name;                                              /* for messages: "a partitioned send" */
+    int (*start)(struct mur_request *request);                     /* MPI_Start */
     int (*query)(struct mur_request *request, MPI_Status *status); /* fills the status; else `result` is it */
     int (*cancel)(struct mur_request *request);
-    void (*destroy)(struct mur_request *request); /* frees what `extra` holds on to */
+    void (*destroy)(struct mur_request *request);       /* frees what `extra` holds on to */
     bool (*lingers)(const struct mur_request *request); /* freed while inactive, it stays until completed internally */
     bool is_kept_while_active;                          /* must not be freed before it is complete */
 };
@@ -61,8 +61,8 @@ struct mur_request {
     uint64_t peer_request;            /* the other side's request, as it named it */
     struct mur_transfer *transfer;    /* of a large message that both sides copy */
     uint64_t transfer_token;
-    size_t moved;                     /* bytes of a piecewise transfer that have passed */
-    struct mur_frame frame;           /* of a queued send */
+    size_t moved;           /* bytes of a piecewise transfer that have passed */
+    struct mur_frame frame; /* of a queued send */
     /* A request that is part of another calls on_complete when it is complete, and is then freed. */
     void (*on_complete)(struct mur_request *part);
     struct mur_request *owner;
@@ -92,7 +92,8 @@ struct mur_request *mur_request_create_composite(const struct mur_request_kind *
                                                  struct mur_type *type, size_t extra_bytes, bool is_persistent);
 
 /* Makes a started request part of another: on_complete(part) is called once, now or later; part->owner is the other. */
-void mur_request_join(struct mur_request *part, struct mur_request *owner, void (*on_complete)(struct mur_request *part));
+void mur_request_join(struct mur_request *part, struct mur_request *owner,
+                      void (*on_complete)(struct mur_request *part));
 
 /* MPI_Request_free, MPI_Cancel. */
 int mur_request_free(struct mur_request *request);

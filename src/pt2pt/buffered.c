@@ -140,9 +140,10 @@ int mur_ibsend(const void *data, MPI_Count count, struct mur_type *type, int des
     mur_cursor_start(&cursor, data, count, type);
     segment = buffer ? segment_new(buffer, cursor.bytes) : NULL;
     if (!segment)
-        return mur_error(MPI_ERR_BUFFER, buffer ? "the attached buffer has no room for a message of %zu bytes; it must "
-                                                  "hold all messages that are under way, with MPI_BSEND_OVERHEAD each"
-                                                : "no buffer is attached for a message of %zu bytes",
+        return mur_error(MPI_ERR_BUFFER,
+                         buffer ? "the attached buffer has no room for a message of %zu bytes; it must "
+                                  "hold all messages that are under way, with MPI_BSEND_OVERHEAD each"
+                                : "no buffer is attached for a message of %zu bytes",
                          cursor.bytes);
     mur_cursor_pack(&cursor, segment->data, cursor.bytes);
     rc = mur_isend(segment->data, (MPI_Count)cursor.bytes, mur_type_find(MPI_BYTE), dest, tag, comm, comm->context,

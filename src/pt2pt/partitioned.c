@@ -26,10 +26,10 @@ struct partitioned {
     int rank, tag, partitions; /* partitions of this side */
     MPI_Count count;           /* elements of one */
     struct plan plan;
-    int plan_error; /* of the receiver: the two sides do not fit */
-    bool has_plan;      /* the plan has left, or arrived */
-    bool must_start;    /* receiver: started before */
-    bool *ready;        /* [partitions] sender: MPI_Pready was called since the start */
+    int plan_error;       /* of the receiver: the two sides do not fit */
+    bool has_plan;        /* the plan has left, or arrived */
+    bool must_start;      /* receiver: started before */
+    bool *ready;          /* [partitions] sender: MPI_Pready was called since the start */
     struct piece *pieces; /* [plan.partitions] receiver */
 };
 
@@ -119,7 +119,8 @@ static int receive_piece(struct mur_request *request, int index)
                              (unsigned long long)p->plan.partition_bytes);
     }
     rc = mur_irecv(piece->staging ? piece->staging : place, (MPI_Count)p->plan.partition_bytes, mur_type_find(MPI_BYTE),
-                   p->rank, p->plan.first_tag + index, request->comm, request->comm->context + MUR_CONTEXT_PARTITION, &part);
+                   p->rank, p->plan.first_tag + index, request->comm, request->comm->context + MUR_CONTEXT_PARTITION,
+                   &part);
     if (!rc)
         mur_request_join(part, request, piece_done);
     return rc;
@@ -176,9 +177,10 @@ static void plan_arrived(struct mur_request *part)
     int rc = MPI_SUCCESS;
 
     if ((MPI_Count)p->plan.partition_bytes * p->plan.partitions != bytes)
-        rc = mur_error(MPI_ERR_TRUNCATE, "the partitioned send from rank %d has %lld bytes, but the receive has %lld; they "
-                                         "must be the same", p->rank,
-                       (long long)p->plan.partition_bytes * p->plan.partitions, (long long)bytes);
+        rc = mur_error(MPI_ERR_TRUNCATE,
+                       "the partitioned send from rank %d has %lld bytes, but the receive has %lld; they "
+                       "must be the same",
+                       p->rank, (long long)p->plan.partition_bytes * p->plan.partitions, (long long)bytes);
     else if (!(p->pieces = calloc((size_t)p->plan.partitions + 1, sizeof *p->pieces)))
         rc = mur_error(MPI_ERR_NO_MEM, "no memory for %d partitions", p->plan.partitions);
     p->has_plan = true;

@@ -48,7 +48,8 @@ static int cancel(struct mur_request *request)
 {
     struct persistent *persistent = request->extra;
 
-    return persistent->part && persistent->part != mur_request_finished ? mur_request_cancel(persistent->part) : MPI_SUCCESS;
+    return persistent->part && persistent->part != mur_request_finished ? mur_request_cancel(persistent->part)
+                                                                        : MPI_SUCCESS;
 }
 
 static const struct mur_request_kind kind = {.name = "a persistent operation", .start = start, .cancel = cancel};
@@ -56,8 +57,7 @@ static const struct mur_request_kind kind = {.name = "a persistent operation", .
 int mur_persistent_init(enum mur_persistent_mode mode, void *buffer, MPI_Count count, struct mur_type *type, int rank,
                         int tag, struct mur_comm *comm, struct mur_request **request_p)
 {
-    struct mur_request *request =
-        mur_request_create_composite(&kind, comm, type, sizeof(struct persistent), true);
+    struct mur_request *request = mur_request_create_composite(&kind, comm, type, sizeof(struct persistent), true);
     struct persistent *persistent;
 
     if (!request)

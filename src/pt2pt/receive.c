@@ -13,9 +13,9 @@ size_t mur_receive_fit(struct mur_request *request, uint64_t length)
 {
     if (__builtin_expect(length <= request->bytes, 1))
         return length;
-    request->result.error =
-        mur_error(MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %llu bytes, but the receive has room for %zu",
-                  request->result.source, request->result.tag, (unsigned long long)length, request->bytes);
+    request->result.error = mur_error(
+        MPI_ERR_TRUNCATE, "the message from rank %d with tag %d has %llu bytes, but the receive has room for %zu",
+        request->result.source, request->result.tag, (unsigned long long)length, request->bytes);
     return request->bytes;
 }
 
@@ -50,7 +50,8 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
     struct mur_match_node *node = mur_match_arrival(frame->context, frame->source, frame->tag);
 
     if (__builtin_expect(node != NULL, 1)) {
-        mur_receive_match((struct mur_request *)((char *)node - offsetof(struct mur_request, match)), peer, frame, data);
+        mur_receive_match((struct mur_request *)((char *)node - offsetof(struct mur_request, match)), peer, frame,
+                          data);
         return;
     }
     if (!mur_match_keep(peer, frame, data))

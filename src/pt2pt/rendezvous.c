@@ -13,8 +13,8 @@
  *
  * A transfer lies in memory that both see. `claimed` counts the pages that the receiver has taken from the front and
  * the sender from the back, `done` the bytes that have been copied. Each side working from its own end, the same
- * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only after the receiver has said DONE or
- * RELEASE for it, since until then the receiver may look at `claimed` once more. */
+ * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only
+ * after the receiver has said DONE or RELEASE for it, since until then the receiver may look at `claimed` once more. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,8 +34,8 @@ enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN =
 struct mur_transfer {
     _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
     _Atomic uint64_t done;
-    uint64_t limit; /* bytes to copy in all */
-    uint64_t source, target; /* addresses in the two memories */
+    uint64_t limit;                 /* bytes to copy in all */
+    uint64_t source, target;        /* addresses in the two memories */
     struct mur_transfer *next_free; /* the sender's own list */
     uint64_t token;
 };
@@ -55,7 +55,8 @@ static struct mur_request *request_of_task(struct mur_task *task)
 
 static void send_claim(struct mur_request *request, uint16_t kind, uint16_t flags)
 {
-    struct claim claim = {.sender_request = request->peer_request, .receiver_request = (uintptr_t)request,
+    struct claim claim = {.sender_request = request->peer_request,
+                          .receiver_request = (uintptr_t)request,
                           .bytes = (uint64_t)request->result.bytes};
     struct mur_frame frame = {.kind = kind, .flags = flags, .bytes = sizeof claim};
 
@@ -161,8 +162,10 @@ static __attribute__((noreturn, cold)) void copy_failed(const struct mur_peer *p
     char text[200];
 
     sleep(1);
-    snprintf(text, sizeof text, "cannot copy %llu bytes of a message between this process and process %d: is the buffer of "
-             "the send or of the receive smaller than its count says?", (unsigned long long)bytes, peer->process);
+    snprintf(text, sizeof text,
+             "cannot copy %llu bytes of a message between this process and process %d: is the buffer of "
+             "the send or of the receive smaller than its count says?",
+             (unsigned long long)bytes, peer->process);
     mur_boot_abort(1, text);
 }
 

@@ -36,8 +36,7 @@ static inline bool send_eager(struct mur_peer *peer, const struct mur_frame *fra
 /* The path to the peer has room again. */
 static bool resume_eager(struct mur_backlog_entry *entry)
 {
-    struct mur_request *request =
-        (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
+    struct mur_request *request = (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
     struct mur_cursor cursor;
     bool is_sent;
 

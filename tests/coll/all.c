@@ -79,7 +79,8 @@ static void bcast(int form, int kind, int count, int root)
     if (rank == root)
         fill(data, kind, 0, count, 3);
     FORMS(form, MPI_Bcast(data, count, types[kind], root, comm),
-          MPI_Ibcast(data, count, types[kind], root, comm, &request_), MPI_Bcast_c(data, count, types[kind], root, comm));
+          MPI_Ibcast(data, count, types[kind], root, comm, &request_),
+          MPI_Bcast_c(data, count, types[kind], root, comm));
     expect(data, kind, 0, count, root, 3);
     free(data);
 }
@@ -336,7 +337,8 @@ static void reduced(const struct reduction *reduction, int first, int last, int 
     memcpy(element, left, (size_t)reduction->width * sizeof *element);
 }
 
-static void expect_reduced(const struct reduction *reduction, const long *data, int count, int first, int last, int from)
+static void expect_reduced(const struct reduction *reduction, const long *data, int count, int first, int last,
+                           int from)
 {
     long element[2];
 

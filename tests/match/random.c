@@ -47,7 +47,8 @@ static int fits(const struct mur_match_key *receive, const struct mur_match_key 
 
 static struct mur_match_key draw(int is_receive)
 {
-    struct mur_match_key key = {.context = below(CONTEXTS), .source = (int)below(SOURCES), .tag = (int)below(TAGS) * 4096};
+    struct mur_match_key key = {
+        .context = below(CONTEXTS), .source = (int)below(SOURCES), .tag = (int)below(TAGS) * 4096};
 
     if (is_receive && below(4) == 0)
         key.source = MUR_ANY_SOURCE;

@@ -16,8 +16,8 @@ struct message {
 
 static int random_bytes(void)
 {
-    static const int edges[] = {0, 1, 7, 8, 39, 40, 41, 64, 72, 73, 1024, 8191, 8192, 8193, 16384, 32767, 32768, 32769,
-                                65536, 100000, 262144, LARGEST};
+    static const int edges[] = {0,    1,    7,    8,     39,    40,    41,    64,    72,     73,     1024,
+                                8191, 8192, 8193, 16384, 32767, 32768, 32769, 65536, 100000, 262144, LARGEST};
 
     if (random_below(3) == 0)
         return random_below(5000);

@@ -54,7 +54,8 @@ static __attribute__((noinline)) bool has_room_now(struct mur_lane_out *out, uin
 static inline bool has_room(struct mur_lane_out *out, uint32_t end_byte)
 {
     if (__builtin_expect(out->next_slot - out->consumed_slots < out->lane->slots &&
-                             end_byte - out->consumed_bytes <= out->lane->bytes, 1))
+                             end_byte - out->consumed_bytes <= out->lane->bytes,
+                         1))
         return true;
     return has_room_now(out, end_byte);
 }

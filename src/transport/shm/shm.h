@@ -24,9 +24,9 @@
 
 #include "transport/transport.h"
 
-#define MUR_CACHE_LINE 64
-#define MUR_ALIGNED_LINE __attribute__((aligned(MUR_CACHE_LINE)))
-#define MUR_SLOT_BYTES 40
+#define MUR_CACHE_LINE    64
+#define MUR_ALIGNED_LINE  __attribute__((aligned(MUR_CACHE_LINE)))
+#define MUR_SLOT_BYTES    40
 #define MUR_SILENT_PASSES 4096 /* a lane that had nothing for so many polls may be parked */
 
 struct mur_slot {
@@ -41,9 +41,9 @@ typedef uint64_t mur_offset;
 
 struct mur_lane {
     /* written rarely, by both sides */
-    _Atomic uint32_t is_parked;   /* the receiver does not poll; ring */
-    _Atomic uint32_t wants_room;  /* the sender sleeps until the receiver has consumed */
-    mur_offset next_rung;         /* link of the receiver's stack of rung lanes */
+    _Atomic uint32_t is_parked;  /* the receiver does not poll; ring */
+    _Atomic uint32_t wants_room; /* the sender sleeps until the receiver has consumed */
+    mur_offset next_rung;        /* link of the receiver's stack of rung lanes */
     /* fixed at birth */
     int32_t sender, receiver; /* local ranks */
     uint32_t slots, bytes;    /* sizes of the two rings, powers of two */
@@ -71,7 +71,7 @@ struct mur_node {
 /* This end of a lane, in private memory. */
 struct mur_lane_out {
     struct mur_lane *lane;
-    uint32_t next_slot, next_byte;         /* positions, not reduced modulo the rings */
+    uint32_t next_slot, next_byte;           /* positions, not reduced modulo the rings */
     uint32_t consumed_slots, consumed_bytes; /* as last looked up */
     unsigned char *payload;
 };
@@ -90,7 +90,7 @@ struct mur_shm {
     struct mur_node *node;
     uint64_t node_bytes;
     struct mur_peer *peers; /* by local rank */
-    int rank, size; /* local */
+    int rank, size;         /* local */
     uint32_t lane_slots, lane_bytes;
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
@@ -118,7 +118,8 @@ void *mur_shm_allocate(size_t bytes);
 
 /* lane.c */
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
-bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
+bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack,
+                          void *argument);
 int mur_lanes_poll(void);
 
 /* sleep.c */
