@@ -8,7 +8,7 @@
 
 enum mur_errhandler_action {
     MUR_ERRORS_ARE_FATAL, /* end the job */
-    MUR_ERRORS_ABORT,     /* end the processes of the object; the job, for now */
+    MUR_ERRORS_ABORT,     /* end the job, which the processes of the object are part of */
     MUR_ERRORS_RETURN,    /* the call returns the code */
     MUR_ERRORS_CALL,      /* call the user's function, then return the code */
 };
