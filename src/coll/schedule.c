@@ -19,7 +19,7 @@ struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
     schedule->comm = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;
-    schedule->tag = (int)(comm->sequence++ & 0x7fffffff);
+    schedule->tag = (int)(comm->sequence++ & 0x3fffffff);
     schedule->error = MPI_SUCCESS;
     schedule->count = schedule->round = schedule->next = 0;
     schedule->capacity = MUR_STEPS_INLINE;

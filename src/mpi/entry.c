@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "boot/process.h"
+#include "engine/lock.h"
 #include "mpi/errors.h"
 #include "object/comm.h"
 #include "object/errhandler.h"
@@ -137,11 +138,15 @@ struct owner {
     struct mur_errhandler *handler;
 };
 
-static _Thread_local struct mur_comm *blamed;
+static _Thread_local struct mur_comm *blamed; /* a reference */
 
-void mur_entry_blame(struct mur_comm *comm)
+int mur_entry_blame(struct mur_comm *comm, int code)
 {
-    blamed = comm;
+    if (code && comm && !blamed) {
+        blamed = comm;
+        mur_comm_retain(comm);
+    }
+    return code;
 }
 
 static struct owner owner_comm(struct mur_comm *comm)
@@ -156,14 +161,12 @@ static struct owner owner_none(void)
     return (struct owner){MUR_KIND_COMM, MPI_COMM_SELF, mur_errhandler_initial};
 }
 
-static struct owner owner_find(const struct mur_call *call, const int64_t *values)
+static struct owner owner_find(const struct mur_call *call, const int64_t *values, struct mur_comm *comm)
 {
-    struct mur_comm *comm = blamed;
     const struct mur_parameter *parameter;
     void *handle;
     struct mur_errhandler **slot_p;
 
-    blamed = NULL;
     if (mur_process.phase != MUR_PHASE_RUNNING)
         return owner_none();
     if (comm)
@@ -244,14 +247,22 @@ int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *han
 
 int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
 {
-    struct owner owner = owner_find(call, values);
+    struct mur_comm *comm = blamed;
+    struct owner owner = owner_find(call, values, comm);
     struct text text = {.length = 0};
 
+    blamed = NULL; /* the handler may call MPI */
     add_call(&text, call, values);
     add(&text, "%s", mur_error_describe(code));
     if (mur_error_text(code))
         mur_error_set_text(code, text.bytes);
     else if (owner.handler->action == MUR_ERRORS_ARE_FATAL || owner.handler->action == MUR_ERRORS_ABORT)
         die(code, text.bytes);
-    return mur_errhandler_raise(owner.kind, owner.handle, owner.handler, code);
+    code = mur_errhandler_raise(owner.kind, owner.handle, owner.handler, code);
+    if (comm) {
+        mur_engine_lock();
+        mur_comm_release(comm);
+        mur_engine_unlock();
+    }
+    return code;
 }

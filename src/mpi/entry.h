@@ -71,9 +71,10 @@ struct mur_call {
  * as numbers. */
 int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values) __attribute__((cold));
 
-/* For calls that complete requests: the error that the body is about to return belongs to this communicator. Holds for
- * the next mur_entry_fail of this thread. */
-void mur_entry_blame(struct mur_comm *comm);
+/* For calls that complete requests: the error `code` that the body is about to return belongs to this communicator, of
+ * which a reference is kept until mur_entry_fail. Of several the first counts; MPI_SUCCESS is no error. Returns the
+ * code. */
+int mur_entry_blame(struct mur_comm *comm, int code);
 
 /* The text of an error code: that of the ring, else that of a user's code or class, else the meaning of the class.
  * Never NULL. */

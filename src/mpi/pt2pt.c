@@ -81,8 +81,11 @@ int mur_mpi_sendrecv(const void *sendbuf, MPI_Count sendcount, struct mur_type *
     if (rc)
         return rc;
     send_rc = mur_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, comm->context, MUR_STANDARD, &send);
-    if (send_rc)
+    if (send_rc) { /* nothing is sent; neither shall a receive be left that takes a later message */
+        mur_request_cancel(receive);
+        mur_wait(receive, MPI_STATUS_IGNORE);
         return send_rc;
+    }
     send_rc = mur_wait(send, MPI_STATUS_IGNORE);
     rc = mur_wait(receive, status);
     return send_rc ? send_rc : rc;
@@ -258,12 +261,13 @@ int mur_mpi_mrecv(void *buf, MPI_Count count, struct mur_type *datatype, MPI_Mes
     rc = message_of(*message, &matched);
     if (rc)
         return rc;
-    mur_entry_blame(matched->comm);
     rc = mur_imrecv(buf, count, datatype, matched, &request);
     if (rc)
-        return rc;
+        return mur_entry_blame(matched->comm, rc);
     *message = MPI_MESSAGE_NULL;
-    return mur_wait(request, status);
+    mur_wait_for(&request->is_complete);
+    mur_entry_blame(request->comm, request->result.error);
+    return mur_request_finish(request, status);
 }
 
 int mur_mpi_imrecv(void *buf, MPI_Count count, struct mur_type *datatype, MPI_Message *message, MPI_Request *request)

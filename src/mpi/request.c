@@ -51,7 +51,7 @@ static inline int finish(MPI_Request *handle, struct mur_request *request, MPI_S
     if (!request->is_persistent)
         *handle = MPI_REQUEST_NULL;
     if (__builtin_expect(request->result.error, 0))
-        mur_entry_blame(request->comm);
+        mur_entry_blame(request->comm, request->result.error);
     return mur_request_finish(request, status);
 }
 
@@ -296,16 +296,11 @@ int mur_mpi_testsome(int incount, MPI_Request array_of_requests[], int *outcount
 /* Asks about one request without completing it. */
 static int ask(struct mur_request *request, MPI_Status *status)
 {
-    int rc;
-
     if (!request) {
         mur_status_set_empty(status);
         return MPI_SUCCESS;
     }
-    rc = mur_request_query(request, status);
-    if (rc)
-        mur_entry_blame(request->comm);
-    return rc;
+    return mur_entry_blame(request->comm, mur_request_query(request, status));
 }
 
 int mur_mpi_request_get_status(MPI_Request request, int *flag, MPI_Status *status)
@@ -418,8 +413,7 @@ static int start(struct mur_request *request)
     request->is_complete = 0;
     request->is_active = true;
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
-    mur_entry_blame(request->comm);
-    return request->kind->start(request);
+    return mur_entry_blame(request->comm, request->kind->start(request));
 }
 
 int mur_mpi_start(MPI_Request *request)

@@ -45,6 +45,19 @@ static void destroy(struct mur_request *request)
 static const struct mur_request_kind kind = {
     .name = "a combined send and receive", .cancel = cancel, .destroy = destroy};
 
+/* Nothing could be sent; neither shall a receive be left that takes a later message. */
+static void give_up(struct mur_request *request)
+{
+    const struct combined *combined = request->extra;
+
+    request->is_detached = true;
+    request->parts = 1; /* the receive */
+    if (combined->receive)
+        cancel(request);
+    else
+        mur_request_complete(request);
+}
+
 int mur_isendrecv(const struct mur_half *send, const struct mur_half *receive, struct mur_comm *comm,
                   struct mur_request **request_p)
 {
@@ -65,8 +78,10 @@ int mur_isendrecv(const struct mur_half *send, const struct mur_half *receive, s
         rc = mur_isend(send->buffer, send->count, send->type, send->rank, send->tag, comm, comm->context, MUR_STANDARD,
                        &sent);
     }
-    if (rc)
-        return rc; /* the receive, if any, stays posted, as after any failed send */
+    if (rc) {
+        give_up(request);
+        return rc;
+    }
     mur_request_join(sent, request, part_done);
     *request_p = request;
     return MPI_SUCCESS;
