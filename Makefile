@@ -27,7 +27,7 @@ demo:
 
 test:
 	@tools/deps test
-	@tools/test $(T)
+	@tools/test '$(T)'
 
 bench:
 	@tools/deps build

@@ -85,7 +85,7 @@ def counts(p):
 
 def length_of(p, comm):
     length = p.lengths[0]
-    return f'{comm}_object->size' if length == 'size' else length
+    return {'size': f'{comm}_object->size', 'group': f'{comm}_object->group->size'}.get(length, length)
 
 
 def check_expression(function, p, comm):
@@ -119,9 +119,13 @@ def check_expression(function, p, comm):
 def condition(p, function, comm):
     """Where the argument is not significant everywhere: the C condition under which it is."""
     terms = []
+    root = next((q.name for q in function.parameters if q.kind_name == 'root'), None)
     if p.is_at_root:
-        root = next(q.name for q in function.parameters if q.kind_name == 'root')
         terms.append(f'mur_is_root({comm}_object, {root})')
+    elif root and p.kind_name in ('count', 'committed', 'op'):
+        # Both ends have arguments of their own where some are the root's (gather), else they share them (bcast).
+        has_ends = any(q.is_at_root and q.kind_name == 'committed' for q in function.parameters)
+        terms.append(f'mur_is_{"leaf" if has_ends else "involved"}({comm}_object, {root})')
     if p.unless_in_place:
         terms.append(f'{p.unless_in_place} != MPI_IN_PLACE')
     return terms
@@ -162,7 +166,7 @@ def show(p):
 
 def is_address(p):
     return bool(p.is_array or p.direction or p.kind_name in
-                ('buf', 'pointer', 'string', 'status', 'fn', 'strings', 'request', 'message') or p.is_handle)
+                ('buf', 'pointer', 'string', 'status', 'fn', 'strings', 'request', 'message', 'peer_comm') or p.is_handle)
 
 
 def owner(function, parameters):

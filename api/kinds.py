@@ -63,6 +63,7 @@ KINDS = {
 
     # Handles.
     'comm': handle('Comm', 'comm', 'COMM'),
+    'peer_comm': Kind('MPI_Comm', show='COMM'),                          # significant at the leader only
     'group': handle('Group', 'group', 'GROUP'),
     'op': handle('Op', 'op', 'OP'),
     'info': handle('Info', 'info', 'INFO'),

@@ -103,7 +103,7 @@ class Function:
         names = {p.name for p in self.parameters}
         for p in self.parameters:
             for length in p.lengths:
-                if length and length != 'size' and not length.isdigit() and length not in names:
+                if length and length not in ('size', 'group') and not length.isdigit() and length not in names:
                     raise ValueError(f'{p.name} has the length {length!r}, which is no parameter')
 
     @property

@@ -41,17 +41,45 @@ static char *arena_cut(size_t bytes)
     return start;
 }
 
+static size_t block_bytes(const struct mur_pool *pool)
+{
+    size_t needed = MUR_OBJECT_ALIGNMENT + pool->bytes;
+
+    return needed > BLOCK_BYTES ? needed : BLOCK_BYTES;
+}
+
+/* A block is the address of the one before it, then objects. */
 void *mur_pool_get_slow(struct mur_pool *pool)
 {
-    size_t block = pool->bytes > BLOCK_BYTES ? pool->bytes : BLOCK_BYTES;
-    char *start = arena_cut(block);
+    char *start = arena_cut(block_bytes(pool));
 
     if (!start)
         return NULL;
+    *(void **)start = pool->blocks;
+    pool->blocks = start;
+    start += MUR_OBJECT_ALIGNMENT;
     /* Linked backwards, so that objects are handed out in the order of their addresses. */
-    for (size_t i = block / pool->bytes; i > 0; i--) {
+    for (size_t i = (block_bytes(pool) - MUR_OBJECT_ALIGNMENT) / pool->bytes; i > 0; i--) {
         struct mur_object *object = (struct mur_object *)(start + (i - 1) * pool->bytes);
         mur_pool_put(pool, object);
     }
     return mur_pool_get(pool);
+}
+
+/* Goes through a block from its first object on; `previous` lies in one of them. */
+void *mur_pool_next(const struct mur_pool *pool, const void *previous)
+{
+    const char *next = previous ? (const char *)previous + pool->bytes : NULL;
+
+    for (char *block = pool->blocks; block; block = *(void **)block) {
+        char *end = block + block_bytes(pool);
+
+        if (next && (next < block || next > end))
+            continue;
+        for (char *at = next ? (char *)next : block + MUR_OBJECT_ALIGNMENT; at + pool->bytes <= end; at += pool->bytes)
+            if (((struct mur_object *)at)->kind == pool->kind)
+                return at;
+        next = NULL;
+    }
+    return NULL;
 }

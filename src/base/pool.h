@@ -42,6 +42,7 @@ struct mur_pool {
     uint32_t kind;
     uint32_t bytes; /* of one object, a multiple of MUR_OBJECT_ALIGNMENT */
     void *free;     /* the free objects, linked through the word behind their header */
+    void *blocks;   /* the latest of its blocks; each starts with the address of the one before */
     const char *name;
 };
 
@@ -73,6 +74,9 @@ static inline void *mur_pool_get(struct mur_pool *pool)
     object->references = 1;
     return object;
 }
+
+/* The live object after `previous` (the first for NULL), in no particular order; NULL when there are no more. */
+void *mur_pool_next(const struct mur_pool *pool, const void *previous);
 
 static inline void mur_pool_put(struct mur_pool *pool, void *pointer)
 {

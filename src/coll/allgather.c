@@ -2,6 +2,7 @@
 /* Allgather, plain and with counts: a ring. In each of size-1 rounds every rank passes on the block that it got in
  * the round before; blocks lie at their final place at once. */
 #include "coll/coll.h"
+#include "coll/intercomm.h"
 
 void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype,
                         const struct mur_blocks *blocks)
@@ -9,6 +10,10 @@ void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count s
     int rank = s->comm->rank, size = s->comm->size;
     int left = (rank - 1 + size) % size, right = (rank + 1) % size;
 
+    if (s->comm->remote) {
+        mur_inter_allgather(s, sendbuf, sendcount, sendtype, blocks);
+        return;
+    }
     if (sendbuf != MPI_IN_PLACE)
         mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, rank), mur_block_count(blocks, rank),
                           blocks->type);

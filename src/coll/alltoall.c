@@ -3,6 +3,7 @@
  * one k before it; a few steps make a round, so that neither one pair nor all pairs at once are waited for. In place,
  * partners exchange block by block through a copy. */
 #include "coll/coll.h"
+#include "coll/intercomm.h"
 
 enum { STEPS_A_ROUND = 8 };
 
@@ -49,7 +50,9 @@ static void exchange_in_place(struct mur_schedule *s, const struct mur_blocks *t
 
 void mur_coll_alltoall(struct mur_schedule *s, const struct mur_blocks *from, const struct mur_blocks *to)
 {
-    if (from->buffer == MPI_IN_PLACE)
+    if (s->comm->remote)
+        mur_inter_alltoall(s, from, to);
+    else if (from->buffer == MPI_IN_PLACE)
         exchange_in_place(s, to);
     else
         exchange(s, from, to);

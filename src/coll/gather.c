@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Gather and scatter, plain and with counts: every rank exchanges its block with the root directly. */
 #include "coll/coll.h"
+#include "coll/intercomm.h"
 
 void mur_coll_gather(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype,
                      const struct mur_blocks *blocks, int root)
 {
     int rank = s->comm->rank, size = s->comm->size;
 
+    if (s->comm->remote) {
+        mur_inter_gather(s, sendbuf, sendcount, sendtype, blocks, root);
+        return;
+    }
     if (rank != root) {
         mur_schedule_send(s, sendbuf, sendcount, sendtype, root);
         return;
@@ -24,6 +29,10 @@ void mur_coll_scatter(struct mur_schedule *s, const struct mur_blocks *blocks, v
 {
     int rank = s->comm->rank, size = s->comm->size;
 
+    if (s->comm->remote) {
+        mur_inter_scatter(s, blocks, recvbuf, recvcount, recvtype, root);
+        return;
+    }
     if (rank != root) {
         mur_schedule_receive(s, recvbuf, recvcount, recvtype, root);
         return;

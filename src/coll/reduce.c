@@ -4,6 +4,7 @@
  * first fold their data into a neighbour's (Thakur, Rabenseifner and Gropp 2005). All partners compute the same
  * bracketing, so all ranks get the same bits. Reduce-scatter: reduce, then scatter. */
 #include "coll/coll.h"
+#include "coll/intercomm.h"
 
 /* Reduces towards `root` counted as rank 0; the ranks' order is kept from there on. Returns the buffer that holds the
  * result at the root. `mine` may be overwritten. */
@@ -38,11 +39,16 @@ static void *reduce_tree(struct mur_schedule *s, void *mine, MPI_Count count, st
 void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type,
                      struct mur_op *op, int root)
 {
-    int rank = s->comm->rank, top = op->is_commutative ? root : 0;
+    int rank = s->comm->rank, top;
     void *mine, *result;
 
+    if (s->comm->remote) {
+        mur_inter_reduce(s, sendbuf, recvbuf, count, type, op, root);
+        return;
+    }
     if (!count)
         return;
+    top = op->is_commutative ? root : 0;
     mine = mur_schedule_elements(s, count, type);
     if (!mine)
         return;
@@ -85,6 +91,10 @@ void mur_coll_allreduce(struct mur_schedule *s, const void *sendbuf, void *recvb
     void *mine, *other;
     int me;
 
+    if (s->comm->remote) {
+        mur_inter_allreduce(s, sendbuf, recvbuf, count, type, op);
+        return;
+    }
     if (!count)
         return;
     if (size == 1) {
@@ -131,6 +141,10 @@ void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *
     MPI_Count total = 0, place = 0;
     char *mine;
 
+    if (s->comm->remote) {
+        mur_inter_reduce_scatter(s, sendbuf, recvbuf, blocks, op);
+        return;
+    }
     for (int i = 0; i < size; i++)
         total += mur_block_count(blocks, i);
     mine = total ? mur_schedule_elements(s, total, type) : NULL;

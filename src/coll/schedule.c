@@ -7,19 +7,29 @@
 
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "object/context.h"
 #include "pt2pt/pt2pt.h"
 
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
+{
+    struct mur_schedule *schedule = mur_schedule_create_apart(comm);
+
+    if (schedule)
+        schedule->tag = (int)(comm->sequence++ & 0x3fffffff);
+    return schedule;
+}
+
+struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
 {
     struct mur_schedule *schedule = malloc(sizeof *schedule);
 
     if (!schedule)
         return NULL;
     schedule->task.link = NULL;
-    schedule->comm = comm;
+    schedule->owner = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;
-    schedule->tag = (int)(comm->sequence++ & 0x3fffffff);
+    mur_schedule_move(schedule, comm, comm->context + MUR_CONTEXT_COLLECTIVE, 0);
     schedule->error = MPI_SUCCESS;
     schedule->count = schedule->round = schedule->next = 0;
     schedule->capacity = MUR_STEPS_INLINE;
@@ -48,7 +58,7 @@ static void schedule_free(struct mur_schedule *schedule)
         free(schedule->buffers);
     if (schedule->steps != schedule->inline_steps)
         free(schedule->steps);
-    mur_comm_release(schedule->comm);
+    mur_comm_release(schedule->owner);
     free(schedule);
 }
 
@@ -66,10 +76,16 @@ static bool grow(void **array, void *inline_array, int *capacity, size_t bytes)
     return true;
 }
 
+void mur_schedule_fail(struct mur_schedule *schedule, int code)
+{
+    if (code && !schedule->error)
+        schedule->error = code;
+}
+
 static void out_of_memory(struct mur_schedule *schedule)
 {
     if (!schedule->error)
-        schedule->error = mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
+        mur_schedule_fail(schedule, mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation"));
 }
 
 static void add(struct mur_schedule *schedule, struct mur_step step)
@@ -85,6 +101,9 @@ static void add(struct mur_schedule *schedule, struct mur_step step)
         mur_type_retain(step.out_type);
     if (step.op)
         mur_op_retain(step.op);
+    step.comm = schedule->comm;
+    step.context = schedule->context;
+    step.tag = schedule->tag;
     schedule->steps[schedule->count++] = step;
 }
 
@@ -123,6 +142,33 @@ void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const
 void mur_schedule_fence(struct mur_schedule *schedule)
 {
     add(schedule, (struct mur_step){.kind = MUR_STEP_FENCE});
+}
+
+void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_CALL, .call = call, .out = argument});
+}
+
+void mur_schedule_move(struct mur_schedule *schedule, struct mur_comm *comm, uint32_t context, int tag)
+{
+    schedule->comm = comm;
+    schedule->context = context;
+    schedule->tag = tag;
+}
+
+/* The numbers of an intercommunicator's collectives are the tags on both: its local communicator has no other use. */
+void mur_schedule_move_to_local(struct mur_schedule *schedule)
+{
+    struct mur_comm *local = schedule->owner->local;
+
+    mur_schedule_move(schedule, local, local->context + MUR_CONTEXT_COLLECTIVE, schedule->tag);
+}
+
+void mur_schedule_move_back(struct mur_schedule *schedule)
+{
+    struct mur_comm *owner = schedule->owner;
+
+    mur_schedule_move(schedule, owner, owner->context + MUR_CONTEXT_COLLECTIVE, schedule->tag);
 }
 
 void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes)
@@ -172,26 +218,19 @@ void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type
     }
 }
 
-static void keep_error(struct mur_schedule *schedule, int rc)
-{
-    if (rc && !schedule->error)
-        schedule->error = rc;
-}
-
 static void start_step(struct mur_schedule *schedule, struct mur_step *step)
 {
-    struct mur_comm *comm = schedule->comm;
     int rc = MPI_SUCCESS;
 
     switch (step->kind) {
     case MUR_STEP_FENCE:
         break;
     case MUR_STEP_SEND:
-        rc = mur_isend(step->in, step->in_count, step->in_type, step->rank, schedule->tag, comm, comm->context + 1,
+        rc = mur_isend(step->in, step->in_count, step->in_type, step->rank, step->tag, step->comm, step->context,
                        MUR_STANDARD, &step->request);
         break;
     case MUR_STEP_RECEIVE:
-        rc = mur_irecv(step->out, step->out_count, step->out_type, step->rank, schedule->tag, comm, comm->context + 1,
+        rc = mur_irecv(step->out, step->out_count, step->out_type, step->rank, step->tag, step->comm, step->context,
                        &step->request);
         break;
     case MUR_STEP_COPY:
@@ -200,10 +239,13 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
     case MUR_STEP_REDUCE:
         mur_op_apply(step->op, step->in, step->out, step->out_count, step->out_type);
         break;
+    case MUR_STEP_CALL: /* may move the steps: `step` is not valid after it */
+        mur_schedule_fail(schedule, step->call(schedule, step->out));
+        return;
     }
     if (rc)
         step->request = NULL;
-    keep_error(schedule, rc);
+    mur_schedule_fail(schedule, rc);
 }
 
 /* Starts the steps up to the next fence. False: there are no more. */
@@ -225,7 +267,7 @@ int mur_schedule_run(struct mur_schedule *schedule)
     while (!schedule->error && start_round(schedule))
         for (int i = schedule->round; i < schedule->next; i++)
             if (schedule->steps[i].request)
-                keep_error(schedule, mur_wait(schedule->steps[i].request, MPI_STATUS_IGNORE));
+                mur_schedule_fail(schedule, mur_wait(schedule->steps[i].request, MPI_STATUS_IGNORE));
     rc = schedule->error;
     schedule_free(schedule);
     return rc;
@@ -241,7 +283,7 @@ static bool finish_round(struct mur_schedule *schedule)
             continue;
         if (!step->request->is_complete)
             return false;
-        keep_error(schedule, mur_request_finish(step->request, MPI_STATUS_IGNORE));
+        mur_schedule_fail(schedule, mur_request_finish(step->request, MPI_STATUS_IGNORE));
         step->request = NULL;
     }
     return true;
@@ -269,7 +311,7 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
 
 int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
 {
-    struct mur_request *started = mur_request_create(MUR_COLLECTIVE, schedule->comm, NULL);
+    struct mur_request *started = mur_request_create(MUR_COLLECTIVE, schedule->owner, NULL);
     bool is_over = false;
 
     if (schedule->error || !started) {

@@ -14,7 +14,19 @@
 #include "object/request.h"
 #include "object/type.h"
 
-enum mur_step_kind { MUR_STEP_FENCE, MUR_STEP_SEND, MUR_STEP_RECEIVE, MUR_STEP_COPY, MUR_STEP_REDUCE };
+enum mur_step_kind {
+    MUR_STEP_FENCE,
+    MUR_STEP_SEND,
+    MUR_STEP_RECEIVE,
+    MUR_STEP_COPY,
+    MUR_STEP_REDUCE,
+    MUR_STEP_CALL,
+};
+
+struct mur_schedule;
+
+/* A step that decides: it looks at what has come, and may add further steps. Returns an error code. */
+typedef int mur_step_function(struct mur_schedule *schedule, void *argument);
 
 struct mur_step {
     enum mur_step_kind kind;
@@ -24,17 +36,23 @@ struct mur_step {
     MPI_Count in_count, out_count;
     struct mur_type *in_type, *out_type; /* a reference each, where not NULL */
     struct mur_op *op;                   /* a reference */
-    struct mur_request *request;         /* while the step is under way */
+    mur_step_function *call;             /* with `out` as its argument */
+    struct mur_comm *comm;               /* of a message, with its context and tag */
+    uint32_t context;
+    int tag;
+    struct mur_request *request; /* while the step is under way */
 };
 
 enum { MUR_STEPS_INLINE = 24, MUR_BUFFERS_INLINE = 4 };
 
 struct mur_schedule {
     struct mur_task task;
-    struct mur_comm *comm;
-    struct mur_request *request; /* of a nonblocking operation; NULL for a blocking one */
+    struct mur_comm *owner; /* the communicator it was started on; a reference */
+    struct mur_comm *comm;  /* whose ranks the steps that are added mean: the owner, or a part of it for a while */
+    uint32_t context;       /* of their messages */
     int tag;
-    int error; /* the first */
+    struct mur_request *request; /* of a nonblocking operation; NULL for a blocking one */
+    int error;                   /* the first */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
@@ -46,6 +64,9 @@ struct mur_schedule {
 
 /* An empty schedule for the next collective on the communicator. NULL: no memory. */
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
+
+/* One that takes no number: its steps must be moved to a context and tag of their own before they have messages. */
+struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm);
 
 /* Adding steps. Failures (no memory) are kept in schedule->error and reported when the schedule is run. A send to or
  * a receive from this rank itself is a message like any other. */
@@ -59,6 +80,19 @@ void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count 
 void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const void *in, void *inout, MPI_Count count,
                          struct mur_type *type);
 void mur_schedule_fence(struct mur_schedule *schedule);
+
+/* Keeps the first error; the schedule does not run then. */
+void mur_schedule_fail(struct mur_schedule *schedule, int code);
+
+void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument);
+
+/* The steps added from now on are among the ranks of this communicator; their messages have this context and tag.
+ * The communicator lives as long as the schedule's own. */
+void mur_schedule_move(struct mur_schedule *schedule, struct mur_comm *comm, uint32_t context, int tag);
+
+/* Among the ranks of this side of the intercommunicator that owns the schedule, and back. */
+void mur_schedule_move_to_local(struct mur_schedule *schedule);
+void mur_schedule_move_back(struct mur_schedule *schedule);
 
 /* Memory that lives as long as the schedule. For `count` elements of a type: an address to be used like a user's
  * buffer, whatever the type's lower bound. NULL with schedule->error set when there is none. */

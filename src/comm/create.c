@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making communicators. A context id is agreed upon by intersecting the members' bitmaps of free ids and taking the
- * lowest that is left: no counter runs out, and ids of freed communicators come back. Communicators of disjoint
- * groups may share an id, so a split needs one agreement for all of its parts. */
+/* Making communicators out of one: each finds out who the members are, makes the communicator, and lets them agree on
+ * its contexts (comm/agree.c). Communicators of disjoint groups may share an id, so a split needs one agreement for all
+ * of its parts. */
 #include "comm/create.h"
 
 #include <stdlib.h>
@@ -9,71 +9,69 @@
 
 #include "base/error.h"
 #include "coll/coll.h"
-#include "object/context.h"
-#include "pt2pt/pt2pt.h"
+#include "comm/agree.h"
 #include "object/topology.h"
 
-enum { GROUP_TAG = 1 << 30 }; /* apart from the tags of collectives, see mur_schedule_create */
-
-static int no_context_left(void)
+/* Ends the making of *newcomm, which is NULL where this process only takes part. With `group`, its members call. */
+static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int wanted, struct mur_comm **newcomm,
+                  MPI_Request *request)
 {
-    return mur_error(MPI_ERR_OTHER,
-                     "no context id is free at all ranks: the program has %d communicators at a time; "
-                     "free some with MPI_Comm_free",
-                     MUR_CONTEXT_LIMIT);
-}
+    struct mur_schedule *s = group ? mur_schedule_create_apart(comm) : mur_schedule_create(comm);
+    int rc = MPI_SUCCESS;
 
-/* Intersects the bitmaps of all ranks of `comm`. */
-static int agree(struct mur_comm *comm, uint64_t bits[MUR_CONTEXT_WORDS])
-{
-    struct mur_schedule *schedule = mur_schedule_create(comm);
+    if (s) {
+        struct mur_scope scope =
+            group ? (struct mur_scope){.comm = comm, .group = group, .tag = tag} : mur_scope_of(s, comm);
 
-    if (!schedule)
-        return mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
-    mur_context_free_bits(bits);
-    mur_coll_allreduce(schedule, MPI_IN_PLACE, bits, MUR_CONTEXT_WORDS, mur_type_find(MPI_UINT64_T),
-                       mur_op_find(MPI_BAND));
-    return mur_schedule_run(schedule);
-}
-
-/* A communicator over `group` with an id from the intersection; NULL where this process is no member. */
-static int create_agreed(struct mur_comm *comm, struct mur_group *group, const uint64_t bits[MUR_CONTEXT_WORDS],
-                         struct mur_comm **newcomm)
-{
-    uint32_t context;
-    int rc;
-
-    *newcomm = NULL;
-    if (group->rank == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    context = mur_context_take(bits);
-    if (!context)
-        return no_context_left();
-    rc = mur_comm_create(comm, group, context, newcomm);
-    if (rc)
-        mur_context_free(context);
+        mur_agree(s, &scope, wanted, *newcomm);
+        rc = request ? mur_schedule_start(s, request) : mur_schedule_run(s);
+    } else {
+        rc = mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
+    }
+    if (rc && *newcomm) {
+        mur_comm_release(*newcomm);
+        *newcomm = NULL;
+    }
     return rc;
 }
 
 int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, struct mur_comm **newcomm)
 {
-    uint64_t bits[MUR_CONTEXT_WORDS];
-    int rc = agree(comm, bits);
+    int rc = MPI_SUCCESS;
 
-    return rc ? rc : create_agreed(comm, group, bits, newcomm);
+    if (comm->remote)
+        return mur_comm_split(comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, newcomm);
+    *newcomm = NULL;
+    if (group->rank != MPI_UNDEFINED)
+        rc = mur_comm_create(comm, group, NULL, newcomm);
+    return rc ? rc : finish(comm, NULL, 0, 1, newcomm, NULL);
 }
 
-int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm)
+int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm)
 {
-    int rc = mur_comm_create_from(comm, comm->group, newcomm);
+    int rc;
 
-    if (rc || !comm->topology)
-        return rc;
-    (*newcomm)->topology = mur_topology_dup(comm->topology);
-    if ((*newcomm)->topology)
+    *newcomm = NULL;
+    if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    mur_comm_release(*newcomm);
-    return mur_error(MPI_ERR_NO_MEM, "no memory for a copy of the topology");
+    rc = mur_comm_create(comm, group, NULL, newcomm);
+    return rc ? rc : finish(comm, group, tag, 1, newcomm, NULL);
+}
+
+int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm, MPI_Request *request)
+{
+    int rc = mur_comm_create(comm, comm->group, comm->remote, newcomm);
+
+    if (rc)
+        return rc;
+    if (comm->topology) {
+        (*newcomm)->topology = mur_topology_dup(comm->topology);
+        if (!(*newcomm)->topology) {
+            mur_comm_release(*newcomm);
+            return mur_error(MPI_ERR_NO_MEM, "no memory for a copy of the topology");
+        }
+    }
+    return finish(comm, NULL, 0, mur_comm_contexts_needed(*newcomm), newcomm, request);
 }
 
 struct place {
@@ -89,96 +87,77 @@ static int compare_places(const void *a, const void *b)
     return left->rank - right->rank;
 }
 
-/* The group of the ranks whose color is mine, in their order. Overwrites `places`. */
-static int split_group(struct mur_comm *comm, struct place *places, int color, struct mur_group **group)
+/* The group of those of `all` whose color is mine, in their order. Overwrites `places`. */
+static int split_group(struct mur_group *all, struct place *places, int color, struct mur_group **group)
 {
-    int *processes = malloc((size_t)comm->size * sizeof *processes);
+    int *processes = malloc((size_t)all->size * sizeof *processes);
     int count = 0, rc;
 
     if (!processes)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of up to %d processes", comm->size);
-    for (int i = 0; i < comm->size; i++)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of up to %d processes", all->size);
+    for (int i = 0; i < all->size; i++)
         if (places[i].color == color)
             places[count++] = places[i];
     qsort(places, (size_t)count, sizeof *places, compare_places);
     for (int i = 0; i < count; i++)
-        processes[i] = comm->processes[places[i].rank];
+        processes[i] = all->processes[places[i].rank];
     rc = mur_group_create(processes, count, group);
     free(processes);
     return rc;
 }
 
-static int gather_places(struct mur_comm *comm, int color, int key, struct place *places)
+/* Fills in `places` of the own group, and `remote_places` of the other one where there is one. */
+static int gather_places(struct mur_comm *comm, int color, int key, struct place *places, struct place *remote_places)
 {
-    struct mur_schedule *schedule = mur_schedule_create(comm);
-    struct mur_blocks blocks = mur_blocks_regular(places, 3, mur_type_find(MPI_INT));
+    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_type *type = mur_type_find(MPI_INT);
+    struct mur_blocks blocks = mur_blocks_regular(places, 3, type);
 
-    if (!schedule)
-        return mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
+    if (!s)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator");
     places[comm->rank] = (struct place){color, key, comm->rank};
-    mur_coll_allgather(schedule, MPI_IN_PLACE, 0, NULL, &blocks);
-    return mur_schedule_run(schedule);
+    if (comm->remote) {
+        struct mur_blocks remote_blocks = mur_blocks_regular(remote_places, 3, type);
+
+        mur_coll_allgather(s, &places[comm->rank], 3, type, &remote_blocks);
+        mur_schedule_fence(s);
+        mur_schedule_move_to_local(s);
+    }
+    mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
+    return mur_schedule_run(s);
+}
+
+/* Makes the communicator of my color, still without contexts; NULL where there is none. */
+static int create_part(struct mur_comm *comm, int color, struct place *places, struct place *remote_places,
+                       struct mur_comm **newcomm)
+{
+    struct mur_group *group, *remote = NULL;
+    int rc = split_group(comm->group, places, color, &group);
+
+    if (rc)
+        return rc;
+    if (comm->remote)
+        rc = split_group(comm->remote, remote_places, color, &remote);
+    if (!rc && (!remote || remote->size))
+        rc = mur_comm_create(comm, group, remote, newcomm);
+    mur_group_release(group);
+    if (remote)
+        mur_group_release(remote);
+    return rc;
 }
 
 int mur_comm_split(struct mur_comm *comm, int color, int key, struct mur_comm **newcomm)
 {
-    struct place *places = malloc((size_t)comm->size * sizeof *places);
-    uint64_t bits[MUR_CONTEXT_WORDS];
-    struct mur_group *group;
+    size_t mine = (size_t)comm->group->size, theirs = comm->remote ? (size_t)comm->remote->size : 0;
+    struct place *places = malloc((mine + theirs) * sizeof *places);
     int rc;
 
     *newcomm = NULL;
     if (!places)
-        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", comm->size);
-    rc = gather_places(comm, color, key, places);
-    if (!rc)
-        rc = agree(comm, bits);
-    if (!rc && color != MPI_UNDEFINED) {
-        rc = split_group(comm, places, color, &group);
-        if (!rc) {
-            rc = create_agreed(comm, group, bits, newcomm);
-            mur_group_release(group);
-        }
-    }
+        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %zu ranks", mine + theirs);
+    rc = gather_places(comm, color, key, places, places + mine);
+    if (!rc && color != MPI_UNDEFINED)
+        rc = create_part(comm, color, places, places + mine, newcomm);
     free(places);
-    return rc;
-}
-
-/* The first member intersects the bitmaps and tells the rest; ranks are those of `comm`. */
-static int agree_in_group(struct mur_comm *comm, struct mur_group *group, int tag, uint64_t bits[MUR_CONTEXT_WORDS])
-{
-    struct mur_type *type = mur_type_find(MPI_UINT64_T);
-    uint64_t other[MUR_CONTEXT_WORDS];
-    uint32_t context = comm->context + 1;
-    int leader = mur_group_rank_of(comm->group, group->processes[0]);
-    int rc = MPI_SUCCESS;
-
-    mur_context_free_bits(bits);
-    if (group->rank) {
-        rc = mur_send(bits, MUR_CONTEXT_WORDS, type, leader, tag | GROUP_TAG, comm, context, MUR_STANDARD);
-        return rc ? rc
-                  : mur_recv(bits, MUR_CONTEXT_WORDS, type, leader, tag | GROUP_TAG, comm, context, MPI_STATUS_IGNORE);
-    }
-    for (int i = 1; i < group->size && !rc; i++) {
-        rc = mur_recv(other, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]),
-                      tag | GROUP_TAG, comm, context, MPI_STATUS_IGNORE);
-        for (int word = 0; word < MUR_CONTEXT_WORDS; word++)
-            bits[word] &= other[word];
-    }
-    for (int i = 1; i < group->size && !rc; i++)
-        rc = mur_send(bits, MUR_CONTEXT_WORDS, type, mur_group_rank_of(comm->group, group->processes[i]),
-                      tag | GROUP_TAG, comm, context, MUR_STANDARD);
-    return rc;
-}
-
-int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm)
-{
-    uint64_t bits[MUR_CONTEXT_WORDS];
-    int rc;
-
-    *newcomm = NULL;
-    if (group->rank == MPI_UNDEFINED)
-        return MPI_SUCCESS;
-    rc = agree_in_group(comm, group, tag, bits);
-    return rc ? rc : create_agreed(comm, group, bits, newcomm);
+    return rc ? rc : finish(comm, NULL, 0, comm->remote ? 2 : 1, newcomm, NULL);
 }

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Making communicators: agreeing on a context and on the members (MPI-5.0 §7.4). All are collective over `comm`, but
- * for mur_comm_create_in_group. */
+/* Making communicators: agreeing on contexts and on the members (MPI-5.0 §7.4). All are collective over `comm`, which
+ * may be an intercommunicator but for mur_comm_create_in_group. */
 #ifndef MUR_COMM_CREATE_H
 #define MUR_COMM_CREATE_H
 
 #include "object/comm.h"
 #include "object/group.h"
 
-int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm);
+/* A copy with topology, without attributes and hints. With a request it is under way when this returns, and usable once
+ * the request is complete. */
+int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm, MPI_Request *request);
 
 /* Ranks with the same color (not negative, or MPI_UNDEFINED) share a communicator, ordered by key, then by rank.
- * *newcomm is NULL for MPI_UNDEFINED. */
+ * *newcomm is NULL for MPI_UNDEFINED, and for colors that only one side of an intercommunicator has. */
 int mur_comm_split(struct mur_comm *comm, int color, int key, struct mur_comm **newcomm);
 
 /* Members of `group`, which is the same or disjoint at all ranks; *newcomm is NULL where this process is none. */

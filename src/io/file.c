@@ -209,7 +209,7 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
                   struct mur_errhandler *errhandler, struct mur_file **file_p)
 {
     struct mur_comm *own;
-    int rc = mur_comm_dup(comm, &own);
+    int rc = mur_comm_dup(comm, &own, NULL);
 
     if (rc)
         return rc;

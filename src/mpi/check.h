@@ -10,6 +10,7 @@
 #include "engine/lock.h"
 #include "mpi.h"
 #include "object/comm.h"
+#include "object/group.h"
 #include "object/type.h"
 
 /* The value of a call that is made with the engine's lock held. */
@@ -141,12 +142,29 @@ static inline int mur_check_source(const char *name, int rank, const struct mur_
 
 static inline int mur_check_root(const char *name, int rank, const struct mur_comm *comm)
 {
-    return __builtin_expect((unsigned)rank < (unsigned)comm->size, 1) ? MPI_SUCCESS : mur_fault_root(name, rank, comm);
+    if (__builtin_expect((unsigned)rank < (unsigned)comm->size, 1))
+        return MPI_SUCCESS;
+    if (comm->remote && (rank == MPI_ROOT || rank == MPI_PROC_NULL))
+        return MPI_SUCCESS;
+    return mur_fault_root(name, rank, comm);
 }
 
+/* Who is who in an operation with a root. Between two groups, the root passes MPI_ROOT, the others of its group
+ * MPI_PROC_NULL, and the other group the root's rank (MPI-5.0 §6.2.3). */
 static inline bool mur_is_root(const struct mur_comm *comm, int root)
 {
-    return comm->rank == root;
+    return __builtin_expect(comm->remote != NULL, 0) ? root == MPI_ROOT : comm->rank == root;
+}
+
+/* On the other side of the root: gives to it or gets from it. The root itself, too, in one group. */
+static inline bool mur_is_leaf(const struct mur_comm *comm, int root)
+{
+    return __builtin_expect(!comm->remote, 1) || root >= 0;
+}
+
+static inline bool mur_is_involved(const struct mur_comm *comm, int root)
+{
+    return __builtin_expect(!comm->remote, 1) || root != MPI_PROC_NULL;
 }
 
 static inline int mur_check_tag(const char *name, int tag)

@@ -13,6 +13,15 @@ static int launch(struct mur_schedule *s, MPI_Request *request)
     return request ? mur_schedule_start(s, request) : mur_schedule_run(s);
 }
 
+/* Where MPI_IN_PLACE must not be: between two groups, and where the other end of a rooted operation is meant. */
+static int check_in_place(const void *buffer, bool is_allowed, const struct mur_comm *comm)
+{
+    if (buffer != MPI_IN_PLACE || (is_allowed && !comm->remote))
+        return MPI_SUCCESS;
+    return mur_error(MPI_ERR_BUFFER, comm->remote ? "MPI_IN_PLACE cannot be used with an intercommunicator"
+                                                  : "MPI_IN_PLACE can be used at the root only");
+}
+
 static int barrier(struct mur_comm *comm, MPI_Request *request)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
@@ -35,8 +44,12 @@ static int bcast(void *buffer, MPI_Count count, struct mur_type *type, int root,
 static int gather(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, struct mur_blocks blocks,
                   int root, struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    int rc = check_in_place(sendbuf, comm->rank == root, comm);
+    struct mur_schedule *s;
 
+    if (rc)
+        return rc;
+    s = mur_schedule_create(comm);
     if (s)
         mur_coll_gather(s, sendbuf, sendcount, sendtype, &blocks, root);
     return launch(s, request);
@@ -45,8 +58,12 @@ static int gather(const void *sendbuf, MPI_Count sendcount, struct mur_type *sen
 static int scatter(struct mur_blocks blocks, void *recvbuf, MPI_Count recvcount, struct mur_type *recvtype, int root,
                    struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    int rc = check_in_place(recvbuf, comm->rank == root, comm);
+    struct mur_schedule *s;
 
+    if (rc)
+        return rc;
+    s = mur_schedule_create(comm);
     if (s)
         mur_coll_scatter(s, &blocks, recvbuf, recvcount, recvtype, root);
     return launch(s, request);
@@ -55,8 +72,12 @@ static int scatter(struct mur_blocks blocks, void *recvbuf, MPI_Count recvcount,
 static int allgather(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, struct mur_blocks blocks,
                      struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    int rc = check_in_place(sendbuf, true, comm);
+    struct mur_schedule *s;
 
+    if (rc)
+        return rc;
+    s = mur_schedule_create(comm);
     if (s)
         mur_coll_allgather(s, sendbuf, sendcount, sendtype, &blocks);
     return launch(s, request);
@@ -64,8 +85,12 @@ static int allgather(const void *sendbuf, MPI_Count sendcount, struct mur_type *
 
 static int alltoall(struct mur_blocks from, struct mur_blocks to, struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    int rc = check_in_place(from.buffer, true, comm);
+    struct mur_schedule *s;
 
+    if (rc)
+        return rc;
+    s = mur_schedule_create(comm);
     if (s)
         mur_coll_alltoall(s, &from, &to);
     return launch(s, request);
@@ -74,10 +99,10 @@ static int alltoall(struct mur_blocks from, struct mur_blocks to, struct mur_com
 static int reduce(const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type, struct mur_op *op,
                   int root, struct mur_comm *comm, MPI_Request *request)
 {
-    int rc = mur_op_check(op, type);
+    int rc = op ? mur_op_check(op, type) : MPI_SUCCESS; /* NULL: not significant */
     struct mur_schedule *s;
 
-    if (rc)
+    if (rc || (rc = check_in_place(sendbuf, comm->rank == root, comm)))
         return rc;
     s = mur_schedule_create(comm);
     if (s)
@@ -91,7 +116,7 @@ static int allreduce(const void *sendbuf, void *recvbuf, MPI_Count count, struct
     int rc = mur_op_check(op, type);
     struct mur_schedule *s;
 
-    if (rc)
+    if (rc || (rc = check_in_place(sendbuf, true, comm)))
         return rc;
     s = mur_schedule_create(comm);
     if (s)
@@ -105,7 +130,7 @@ static int reduce_scatter(const void *sendbuf, void *recvbuf, struct mur_blocks 
     int rc = mur_op_check(op, blocks.type);
     struct mur_schedule *s;
 
-    if (rc)
+    if (rc || (rc = check_in_place(sendbuf, true, comm)))
         return rc;
     s = mur_schedule_create(comm);
     if (s)
@@ -121,6 +146,8 @@ static int scan(const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_
 
     if (rc)
         return rc;
+    if (comm->remote)
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no scan");
     s = mur_schedule_create(comm);
     if (s)
         mur_coll_scan(s, sendbuf, recvbuf, count, type, op, is_inclusive);

@@ -5,13 +5,16 @@
 
 #include "base/error.h"
 #include "comm/create.h"
+#include "comm/intercomm.h"
 #include "mpi/bodies.h"
 #include "object/comm.h"
 #include "object/group.h"
+#include "object/info.h"
+#include "object/request.h"
 
 int mur_mpi_comm_size(struct mur_comm *comm, int *size)
 {
-    *size = comm->size;
+    *size = comm->group->size;
     return MPI_SUCCESS;
 }
 
@@ -21,25 +24,99 @@ int mur_mpi_comm_rank(struct mur_comm *comm, int *rank)
     return MPI_SUCCESS;
 }
 
-/* All communicators have one group: those with two come from functions that are not exported yet. */
 int mur_mpi_comm_test_inter(struct mur_comm *comm, int *flag)
 {
-    (void)comm;
-    *flag = 0;
+    *flag = comm->remote != NULL;
     return MPI_SUCCESS;
 }
 
+static int not_inter(void)
+{
+    return mur_error(MPI_ERR_COMM, "the communicator has one group only; an intercommunicator was expected");
+}
+
+int mur_mpi_comm_remote_size(struct mur_comm *comm, int *size)
+{
+    if (!comm->remote)
+        return not_inter();
+    *size = comm->remote->size;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_comm_remote_group(struct mur_comm *comm, MPI_Group *group)
+{
+    if (!comm->remote)
+        return not_inter();
+    mur_group_retain(comm->remote);
+    *group = mur_object_handle(comm->remote);
+    return MPI_SUCCESS;
+}
+
+/* MPI_IDENT here means the same ranks in the same order: congruent communicators. */
 int mur_mpi_comm_compare(struct mur_comm *comm1, struct mur_comm *comm2, int *result)
 {
-    int rc;
+    int other = MPI_IDENT;
 
     if (comm1 == comm2) {
         *result = MPI_IDENT;
         return MPI_SUCCESS;
     }
-    rc = mur_mpi_group_compare(comm1->group, comm2->group, result);
-    if (*result == MPI_IDENT)
-        *result = MPI_CONGRUENT;
+    *result = MPI_UNEQUAL;
+    if (!comm1->remote != !comm2->remote)
+        return MPI_SUCCESS;
+    *result = mur_group_compare(comm1->group, comm2->group);
+    if (comm1->remote)
+        other = mur_group_compare(comm1->remote, comm2->remote);
+    if (*result == MPI_UNEQUAL || other == MPI_UNEQUAL)
+        *result = MPI_UNEQUAL;
+    else
+        *result = *result == MPI_SIMILAR || other == MPI_SIMILAR ? MPI_SIMILAR : MPI_CONGRUENT;
+    return MPI_SUCCESS;
+}
+
+/* The hints of MPI-5.0 §7.4.4, by their keys. */
+static const struct {
+    const char *key;
+    uint32_t hint;
+} hints[] = {
+    {"mpi_assert_no_any_tag", MUR_HINT_NO_ANY_TAG},
+    {"mpi_assert_no_any_source", MUR_HINT_NO_ANY_SOURCE},
+    {"mpi_assert_exact_length", MUR_HINT_EXACT_LENGTH},
+    {"mpi_assert_allow_overtaking", MUR_HINT_ALLOW_OVERTAKING},
+    {"mpi_assert_strict_persistent_collective_ordering", MUR_HINT_STRICT_START_ORDER},
+};
+
+/* Keys that are not known, and values that are neither "true" nor "false", change nothing. */
+static void set_hints(struct mur_comm *comm, const struct mur_info *info)
+{
+    for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
+        const char *value = mur_info_get(info, hints[i].key);
+
+        if (value && !strcmp(value, "true"))
+            comm->hints |= hints[i].hint;
+        else if (value && !strcmp(value, "false"))
+            comm->hints &= ~hints[i].hint;
+    }
+}
+
+int mur_mpi_comm_set_info(struct mur_comm *comm, struct mur_info *info)
+{
+    set_hints(comm, info);
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
+{
+    struct mur_info *info;
+    int rc = mur_info_create(&info);
+
+    for (size_t i = 0; !rc && i < sizeof hints / sizeof hints[0]; i++) {
+        rc = mur_info_set(info, hints[i].key, comm->hints & hints[i].hint ? "true" : "false");
+        if (rc)
+            mur_info_free(info);
+    }
+    if (!rc)
+        *info_used = mur_object_handle(info);
     return rc;
 }
 
@@ -51,12 +128,35 @@ static int give(int rc, struct mur_comm *made, MPI_Comm *newcomm)
     return rc;
 }
 
-int mur_mpi_comm_dup(struct mur_comm *comm, MPI_Comm *newcomm)
+/* A copy has no hints of the original's (since MPI-4.0), only those given. */
+static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct mur_comm *made = NULL;
-    int rc = mur_comm_dup(comm, &made);
+    int rc = mur_comm_dup(comm, &made, request);
 
+    if (!rc)
+        set_hints(made, info);
     return give(rc, made, newcomm);
+}
+
+int mur_mpi_comm_dup(struct mur_comm *comm, MPI_Comm *newcomm)
+{
+    return dup(comm, NULL, newcomm, NULL);
+}
+
+int mur_mpi_comm_dup_with_info(struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm)
+{
+    return dup(comm, info, newcomm, NULL);
+}
+
+int mur_mpi_comm_idup(struct mur_comm *comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return dup(comm, NULL, newcomm, request);
+}
+
+int mur_mpi_comm_idup_with_info(struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return dup(comm, info, newcomm, request);
 }
 
 int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newcomm)
@@ -91,23 +191,48 @@ int mur_mpi_comm_create(struct mur_comm *comm, struct mur_group *group, MPI_Comm
 int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, int tag, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int rc = check_subgroup(comm, group);
+    int rc = comm->remote ? mur_error(MPI_ERR_COMM, "comm is an intercommunicator, but must have one group")
+                          : check_subgroup(comm, group);
 
     if (!rc)
         rc = mur_comm_create_in_group(comm, group, tag, &made);
     return give(rc, made, newcomm);
 }
 
-int mur_mpi_comm_free(MPI_Comm *comm)
+/* Finds a communicator that is to be given up. */
+static int find_freeable(MPI_Comm comm, struct mur_comm **found)
 {
-    struct mur_comm *found = mur_comm_find(*comm);
-
-    if (!found)
-        return mur_error(MPI_ERR_COMM, *comm == MPI_COMM_NULL
+    *found = mur_comm_find(comm);
+    if (!*found)
+        return mur_error(MPI_ERR_COMM, comm == MPI_COMM_NULL
                                            ? "comm is MPI_COMM_NULL, which cannot be freed"
                                            : "comm is no live communicator; has it been freed already?");
-    if (found->object.predefined)
-        return mur_error(MPI_ERR_COMM, "%s cannot be freed", found->name);
+    if ((*found)->object.predefined)
+        return mur_error(MPI_ERR_COMM, "%s cannot be freed", (*found)->name);
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_comm_free(MPI_Comm *comm)
+{
+    struct mur_comm *found;
+    int rc = find_freeable(*comm, &found);
+
+    if (rc)
+        return rc;
+    *comm = MPI_COMM_NULL;
+    mur_comm_release(found);
+    return MPI_SUCCESS;
+}
+
+/* Like freeing, after all communication on it is complete, also what nobody waits for any more (§11.10.4). */
+int mur_mpi_comm_disconnect(MPI_Comm *comm)
+{
+    struct mur_comm *found;
+    int rc = find_freeable(*comm, &found);
+
+    if (rc)
+        return rc;
+    mur_request_drain(found);
     *comm = MPI_COMM_NULL;
     mur_comm_release(found);
     return MPI_SUCCESS;
@@ -126,4 +251,43 @@ int mur_mpi_comm_get_name(struct mur_comm *comm, char *comm_name, int *resultlen
     strcpy(comm_name, name);
     *resultlen = (int)strlen(name);
     return MPI_SUCCESS;
+}
+
+static int check_leader(const char *name, int rank, int size)
+{
+    if (rank >= 0 && rank < size)
+        return MPI_SUCCESS;
+    return mur_error(MPI_ERR_RANK, "%s is %d, but must be from 0 to %d", name, rank, size - 1);
+}
+
+int mur_mpi_intercomm_create(struct mur_comm *local_comm, int local_leader, MPI_Comm peer_comm, int remote_leader,
+                             int tag, MPI_Comm *newintercomm)
+{
+    struct mur_comm *made = NULL, *peer = NULL;
+    int rc;
+
+    if (local_comm->remote)
+        return mur_error(MPI_ERR_COMM, "local_comm is an intercommunicator, but must have one group");
+    if ((rc = check_leader("local_leader", local_leader, local_comm->size)))
+        return rc;
+    if (local_comm->rank == local_leader) { /* elsewhere peer_comm and remote_leader mean nothing */
+        peer = mur_comm_find(peer_comm);
+        if (!peer)
+            return mur_error(MPI_ERR_COMM, "peer_comm is no live communicator at the local leader");
+        if ((rc = check_leader("remote_leader", remote_leader, peer->size)))
+            return rc;
+    }
+    rc = mur_intercomm_create(local_comm, local_leader, peer, remote_leader, tag, &made);
+    return give(rc, made, newintercomm);
+}
+
+int mur_mpi_intercomm_merge(struct mur_comm *intercomm, int high, MPI_Comm *newintracomm)
+{
+    struct mur_comm *made = NULL;
+    int rc;
+
+    if (!intercomm->remote)
+        return not_inter();
+    rc = mur_intercomm_merge(intercomm, high != 0, &made);
+    return give(rc, made, newintracomm);
 }

@@ -15,15 +15,20 @@ static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "com
 
 struct mur_comm mur_comm_world, mur_comm_self;
 
-static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t context,
+static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur_group *remote, uint32_t context,
                       struct mur_errhandler *errhandler)
 {
     comm->context = context;
     comm->rank = group->rank;
-    comm->size = group->size;
-    comm->processes = group->processes;
+    comm->size = remote ? remote->size : group->size;
+    comm->processes = remote ? remote->processes : group->processes;
     comm->group = group;
     mur_group_retain(group);
+    comm->remote = remote;
+    if (remote)
+        mur_group_retain(remote);
+    comm->local = NULL;
+    comm->hints = 0;
     comm->sequence = 0;
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);
@@ -34,14 +39,16 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t c
 
 static int setup_predefined(struct mur_comm *comm, int constant, const char *name, const int *processes, int size)
 {
+    bool is_world = constant == (int)(uintptr_t)MPI_COMM_WORLD;
     struct mur_group *group;
+    uint32_t context;
     int rc = mur_group_create(processes, size, &group);
 
     if (rc)
         return rc;
+    mur_context_take(0, is_world ? 0 : 1, &context); /* MUR_CONTEXT_WORLD and _SELF */
     comm->object = (struct mur_object){.kind = MUR_KIND_COMM, .references = 1, .predefined = (uint32_t)constant};
-    comm_init(comm, group, constant == (int)(uintptr_t)MPI_COMM_WORLD ? MUR_CONTEXT_WORLD : MUR_CONTEXT_SELF,
-              &mur_errors_are_fatal);
+    comm_init(comm, group, NULL, context, &mur_errors_are_fatal);
     mur_group_release(group);
     strcpy(comm->name, name);
     mur_predefined[constant] = &comm->object;
@@ -64,20 +71,41 @@ int mur_comm_setup(int rank, int size)
     return setup_predefined(&mur_comm_self, (int)(uintptr_t)MPI_COMM_SELF, "MPI_COMM_SELF", &rank, 1);
 }
 
-int mur_comm_create(struct mur_comm *parent, struct mur_group *group, uint32_t context, struct mur_comm **comm_p)
+int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur_group *remote,
+                    struct mur_comm **comm_p)
 {
     struct mur_comm *comm = mur_pool_get(&comm_pool);
 
     if (!comm)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a communicator");
-    comm_init(comm, group, context, parent->errhandler);
+    comm_init(comm, group, remote, MUR_CONTEXT_NONE, parent->errhandler);
+    if (remote) {
+        int rc = mur_comm_create(parent, group, NULL, &comm->local);
+
+        if (rc) {
+            mur_comm_release(comm);
+            return rc;
+        }
+    }
     *comm_p = comm;
     return MPI_SUCCESS;
 }
 
+void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts)
+{
+    comm->context = contexts[0];
+    if (comm->local)
+        comm->local->context = contexts[1];
+}
+
 void mur_comm_release_slow(struct mur_comm *comm)
 {
-    mur_context_free(comm->context);
+    if (comm->context != MUR_CONTEXT_NONE)
+        mur_context_free(comm->context);
+    if (comm->local)
+        mur_comm_release(comm->local);
+    if (comm->remote)
+        mur_group_release(comm->remote);
     mur_topology_free(comm->topology);
     mur_errhandler_release(comm->errhandler);
     mur_group_release(comm->group);

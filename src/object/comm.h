@@ -16,15 +16,27 @@ struct mur_topology;
 struct mur_comm {
     struct mur_object object;
     uint32_t context;
-    int rank; /* of this process */
-    int size;
-    const int *processes;    /* [size] the process of each rank; the group's array, kept here for the fast path */
-    struct mur_group *group; /* a reference of its own */
-    uint32_t sequence;       /* collectives started so far: the tag of their messages */
+    int rank; /* of this process, in its own group */
+    int size; /* ranks that messages go to and come from: the group's, or the remote group's of an intercommunicator */
+    const int *processes;     /* [size] the process of each of them; the group's array, kept here for the fast path */
+    struct mur_group *group;  /* that this process belongs to; a reference of its own */
+    struct mur_group *remote; /* the other group of an intercommunicator, a reference; else NULL */
+    struct mur_comm *local;   /* of an intercommunicator: a communicator of the own group that collectives use; owned */
+    uint32_t hints;           /* that the user has asserted: bits of enum mur_comm_hint */
+    uint32_t sequence;        /* collectives started so far: the tag of their messages */
     struct mur_errhandler *errhandler;
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     char name[MPI_MAX_OBJECT_NAME];
+};
+
+/* What MPI_Comm_set_info may assert (MPI-5.0 §7.4.4). They permit, and oblige to nothing. */
+enum mur_comm_hint {
+    MUR_HINT_NO_ANY_TAG = 1,
+    MUR_HINT_NO_ANY_SOURCE = 2,
+    MUR_HINT_EXACT_LENGTH = 4,
+    MUR_HINT_ALLOW_OVERTAKING = 8,
+    MUR_HINT_STRICT_START_ORDER = 16,
 };
 
 extern struct mur_comm mur_comm_world, mur_comm_self;
@@ -51,8 +63,16 @@ static inline void mur_comm_release(struct mur_comm *comm)
 int mur_comm_setup(int rank, int size);
 void mur_comm_teardown(void);
 
-/* A communicator over `group` (a reference is taken) with this pair of contexts; the errhandler is that of
- * `parent`. */
-int mur_comm_create(struct mur_comm *parent, struct mur_group *group, uint32_t context, struct mur_comm **comm_p);
+/* A communicator over `group`, or between `group` and `remote` unless that is NULL (references are taken). It has no
+ * contexts yet; the errhandler is that of `parent`. */
+int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur_group *remote,
+                    struct mur_comm **comm_p);
+
+/* How many context ids it needs, and giving it these. */
+static inline int mur_comm_contexts_needed(const struct mur_comm *comm)
+{
+    return comm->remote ? 2 : 1;
+}
+void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts);
 
 #endif

@@ -2,27 +2,27 @@
 /* The bitmap of context ids. */
 #include "object/context.h"
 
-#include <string.h>
+enum { WINDOW = MUR_CONTEXT_WORDS * 64 };
 
-/* Set: in use. The first two belong to the predefined communicators. */
-static uint64_t used[MUR_CONTEXT_WORDS] = {3};
+/* Set: in use. */
+static uint64_t used[MUR_CONTEXT_LIMIT / 64];
 
-void mur_context_free_bits(uint64_t bits[MUR_CONTEXT_WORDS])
+void mur_context_free_bits(int window, uint64_t bits[MUR_CONTEXT_WORDS])
 {
     for (int i = 0; i < MUR_CONTEXT_WORDS; i++)
-        bits[i] = ~used[i];
+        bits[i] = ~used[window * MUR_CONTEXT_WORDS + i];
 }
 
-uint32_t mur_context_take(const uint64_t bits[MUR_CONTEXT_WORDS])
+bool mur_context_take(int window, int i, uint32_t *context)
 {
-    for (uint32_t word = 0; word < MUR_CONTEXT_WORDS; word++)
-        if (bits[word]) {
-            uint32_t bit = (uint32_t)__builtin_ctzll(bits[word]);
+    uint32_t id = (uint32_t)(window * WINDOW + i);
+    uint64_t bit = UINT64_C(1) << id % 64;
 
-            used[word] |= UINT64_C(1) << bit;
-            return MUR_CONTEXT_STRIDE * (64 * word + bit);
-        }
-    return 0;
+    if (used[id / 64] & bit)
+        return false;
+    used[id / 64] |= bit;
+    *context = MUR_CONTEXT_STRIDE * id;
+    return true;
 }
 
 void mur_context_free(uint32_t context)

@@ -189,3 +189,23 @@ void mur_status_set_empty(MPI_Status *status)
 
     mur_status_set(status, &empty);
 }
+
+static bool is_busy(const struct mur_comm *comm)
+{
+    for (struct mur_request *request = mur_pool_next(&mur_request_pool, NULL); request;
+         request = mur_pool_next(&mur_request_pool, request))
+        if (request->comm == comm && request->is_active && !request->is_complete)
+            return true;
+    return false;
+}
+
+void mur_request_drain(const struct mur_comm *comm)
+{
+    struct mur_waiter waiter = {0};
+
+    while (is_busy(comm))
+        if (!mur_progress())
+            mur_waiter_idle(&waiter);
+        else
+            waiter = (struct mur_waiter){0};
+}

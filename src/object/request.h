@@ -99,6 +99,9 @@ void mur_request_join(struct mur_request *part, struct mur_request *owner,
 int mur_request_free(struct mur_request *request);
 int mur_request_cancel(struct mur_request *request);
 
+/* Makes progress until no operation on the communicator is under way. */
+void mur_request_drain(const struct mur_comm *comm);
+
 /* Writes the status of a complete request without finishing it. */
 int mur_request_query(struct mur_request *request, MPI_Status *status);
 

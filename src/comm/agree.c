@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The members intersect their bitmaps of free context ids and propose the lowest id that is left. Between that and the
+ * answer another agreement of the same process may have taken it (of another thread, or an MPI_Comm_idup under way),
+ * so each takes the id if it still can, and a second intersection tells whether all could. If not, they give it back
+ * and try again with another of the free ids, drawn by a number that differs from agreement to agreement: two that
+ * collide part soon. Nobody ever waits for another agreement, so none can block another. */
+#include "comm/agree.h"
+
+#include "base/error.h"
+#include "coll/coll.h"
+#include "object/context.h"
+
+struct agreement {
+    struct mur_scope scope;
+    struct mur_comm *newcomm;
+    int wanted;
+    int window, attempt;
+    uint32_t seed; /* the same at all members */
+    uint64_t bits[MUR_CONTEXT_WORDS];
+    uint64_t is_taken; /* by all */
+    int taken;         /* by this process, so far */
+    uint32_t contexts[2];
+};
+
+struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *comm)
+{
+    if (!comm->remote)
+        return (struct mur_scope){.comm = comm};
+    return (struct mur_scope){.comm = comm->local,
+                              .is_two_sided = true,
+                              .bridge = comm,
+                              .bridge_context = comm->context + MUR_CONTEXT_COLLECTIVE,
+                              .bridge_tag = schedule->tag};
+}
+
+/* A binomial tree within a group whose first member is the root: up, then down. */
+static void and_in_group(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
+{
+    struct mur_type *type = mur_type_find(MPI_UINT64_T);
+    struct mur_op *and = mur_op_find(MPI_BAND);
+    struct mur_group *group = scope->group, *all = scope->comm->group;
+    uint64_t *other = mur_schedule_memory(s, (size_t)count * sizeof *other);
+    int me = group->rank, bit;
+
+    for (bit = 1; other && bit < group->size && !(me & bit); bit *= 2) {
+        if (me + bit >= group->size)
+            continue;
+        mur_schedule_receive(s, other, count, type, mur_group_rank_of(all, group->processes[me + bit]));
+        mur_schedule_fence(s);
+        mur_schedule_reduce(s, and, other, words, count, type);
+        mur_schedule_fence(s);
+    }
+    if (me) {
+        int above = mur_group_rank_of(all, group->processes[me - bit]);
+
+        mur_schedule_send(s, words, count, type, above);
+        mur_schedule_fence(s);
+        mur_schedule_receive(s, words, count, type, above);
+        mur_schedule_fence(s);
+    }
+    while (bit > 1) {
+        bit /= 2;
+        if (me + bit < group->size)
+            mur_schedule_send(s, words, count, type, mur_group_rank_of(all, group->processes[me + bit]));
+    }
+    mur_schedule_fence(s);
+}
+
+/* The leaders exchange what their sides have found, and tell their sides. */
+static void and_with_other_side(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
+{
+    struct mur_type *type = mur_type_find(MPI_UINT64_T);
+    struct mur_comm *comm = s->comm;
+    uint32_t context = s->context;
+    int tag = s->tag;
+
+    if (comm->rank == scope->leader) {
+        uint64_t *other = mur_schedule_memory(s, (size_t)count * sizeof *other);
+
+        mur_schedule_move(s, scope->bridge, scope->bridge_context, scope->bridge_tag);
+        mur_schedule_receive(s, other, count, type, scope->bridge_rank);
+        mur_schedule_send(s, words, count, type, scope->bridge_rank);
+        mur_schedule_fence(s);
+        mur_schedule_reduce(s, mur_op_find(MPI_BAND), other, words, count, type);
+        mur_schedule_fence(s);
+        mur_schedule_move(s, comm, context, tag);
+    }
+    mur_coll_bcast(s, words, count, type, scope->leader);
+    mur_schedule_fence(s);
+}
+
+void mur_scope_and(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
+{
+    struct mur_comm *comm = s->comm;
+    uint32_t context = s->context;
+    int tag = s->tag;
+
+    if (scope->group)
+        mur_schedule_move(s, scope->comm, scope->comm->context + MUR_CONTEXT_MEMBERS, scope->tag);
+    else
+        mur_schedule_move(s, scope->comm, scope->comm->context + MUR_CONTEXT_COLLECTIVE, tag);
+    mur_schedule_fence(s);
+    if (scope->group) {
+        and_in_group(s, scope, words, count);
+    } else {
+        mur_coll_allreduce(s, MPI_IN_PLACE, words, count, mur_type_find(MPI_UINT64_T), mur_op_find(MPI_BAND));
+        mur_schedule_fence(s);
+        if (scope->is_two_sided)
+            and_with_other_side(s, scope, words, count);
+    }
+    mur_schedule_move(s, comm, context, tag);
+}
+
+static void try(struct mur_schedule *s, struct agreement *agreement);
+
+static void give_back(struct agreement *agreement)
+{
+    while (agreement->taken)
+        mur_context_free(agreement->contexts[--agreement->taken]);
+}
+
+/* The number of the set bit that is `skip` bits above the lowest. */
+static int find_bit(const uint64_t bits[MUR_CONTEXT_WORDS], int skip)
+{
+    for (int word = 0; word < MUR_CONTEXT_WORDS; word++)
+        for (uint64_t left = bits[word]; left; left &= left - 1)
+            if (skip-- == 0)
+                return word * 64 + __builtin_ctzll(left);
+    return -1;
+}
+
+/* All know whether all have it. */
+static int conclude(struct mur_schedule *s, void *argument)
+{
+    struct agreement *agreement = argument;
+
+    if (!agreement->is_taken) {
+        give_back(agreement);
+        agreement->attempt++;
+        try(s, agreement);
+    } else if (agreement->newcomm) {
+        mur_comm_set_contexts(agreement->newcomm, agreement->contexts);
+    } else {
+        give_back(agreement);
+    }
+    return MPI_SUCCESS;
+}
+
+/* All have the same bits: those that are free everywhere. */
+static int propose(struct mur_schedule *s, void *argument)
+{
+    struct agreement *agreement = argument;
+    int count = 0, skip = 0;
+
+    for (int word = 0; word < MUR_CONTEXT_WORDS; word++)
+        count += __builtin_popcountll(agreement->bits[word]);
+    if (count < agreement->wanted) {
+        if (++agreement->window == MUR_CONTEXT_WINDOWS)
+            return mur_error(MPI_ERR_OTHER,
+                             "no context id is free at all ranks: a process can have %d communicators at a time; "
+                             "free some with MPI_Comm_free",
+                             MUR_CONTEXT_LIMIT);
+        try(s, agreement);
+        return MPI_SUCCESS;
+    }
+    if (agreement->attempt) {
+        agreement->seed = agreement->seed * 1664525 + 1013904223; /* a linear congruence: any spread will do */
+        skip = (int)((agreement->seed >> 8) % (uint32_t)(count - agreement->wanted + 1));
+    }
+    while (agreement->taken < agreement->wanted &&
+           mur_context_take(agreement->window, find_bit(agreement->bits, skip + agreement->taken),
+                            &agreement->contexts[agreement->taken]))
+        agreement->taken++;
+    agreement->is_taken = agreement->taken == agreement->wanted ? ~UINT64_C(0) : 0;
+    mur_scope_and(s, &agreement->scope, &agreement->is_taken, 1);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, conclude, agreement);
+    return MPI_SUCCESS;
+}
+
+static int look(struct mur_schedule *s, void *argument)
+{
+    struct agreement *agreement = argument;
+
+    mur_context_free_bits(agreement->window, agreement->bits);
+    mur_scope_and(s, &agreement->scope, agreement->bits, MUR_CONTEXT_WORDS);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, propose, agreement);
+    return MPI_SUCCESS;
+}
+
+static void try(struct mur_schedule *s, struct agreement *agreement)
+{
+    mur_schedule_fence(s);
+    mur_schedule_call(s, look, agreement);
+}
+
+void mur_agree(struct mur_schedule *s, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm)
+{
+    struct agreement *agreement = mur_schedule_memory(s, sizeof *agreement);
+
+    if (!agreement)
+        return;
+    agreement->scope = *scope;
+    agreement->newcomm = newcomm;
+    agreement->wanted = wanted;
+    agreement->window = agreement->attempt = agreement->taken = 0;
+    if (scope->is_two_sided) /* the sides' own communicators may have different contexts */
+        agreement->seed = (uint32_t)scope->bridge_tag;
+    else
+        agreement->seed = (uint32_t)(scope->group ? scope->tag : s->tag) * 2654435761u ^ s->owner->context;
+    try(s, agreement);
+}
