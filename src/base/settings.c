@@ -22,6 +22,8 @@ const struct mur_setting mur_setting_table[] = {
      "records that fit into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
     {"MUR_SHM_LANE_BYTES", "bytes", 0, 0, 1L << 30, SETTING(shm_lane_bytes),
      "payload that fits into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
+    {"MUR_UNEXPECTED_MAX", "bytes", 0, 0, LONG_MAX, SETTING(unexpected_max),
+     "kept of each sender's messages that no receive was posted for, before it must wait; 0 chooses by ranks"},
     {"MUR_WAIT_SPIN", "microseconds", -1, -1, 1000000000, SETTING(wait_spin),
      "how long a waiting rank spins before it yields its core; -1 chooses by cores and ranks"},
     {"MUR_WAIT_YIELD", "microseconds", -1, -1, 1000000000, SETTING(wait_yield),

@@ -13,6 +13,7 @@ struct mur_settings {
     long shm_copy_chunk;
     long shm_lane_slots;
     long shm_lane_bytes;
+    long unexpected_max;
     long wait_spin;
     long wait_yield;
     long info;

@@ -37,6 +37,8 @@ int mur_engine_start(int size)
     mur_engine.eager_max = (size_t)mur_settings.shm_eager_max;
     if (mur_engine.eager_max > mur_engine.transport->frame_max)
         mur_engine.eager_max = mur_engine.transport->frame_max;
+    for (int i = 0; i < size; i++)
+        mur_engine.peers[i].eager_limit = mur_engine.eager_max + 1;
     return MPI_SUCCESS;
 }
 

@@ -14,6 +14,8 @@ enum mur_frame_kind {
     MUR_FRAME_PIECE,   /* rendezvous: a piece of the message, where memory cannot be shared */
     MUR_FRAME_DONE,    /* rendezvous: the last byte has been copied */
     MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
+    MUR_FRAME_HOLD,    /* flow control: "too much of yours waits here; send no message at once any more" */
+    MUR_FRAME_RESUME,  /* flow control: "you may again" */
     MUR_FRAME_KINDS,
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
+#include "pt2pt/flow.h"
 #include "pt2pt/pt2pt.h"
 
 size_t mur_receive_fit(struct mur_request *request, uint64_t length)
@@ -56,6 +57,7 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
     }
     if (!mur_match_keep(peer, frame, data))
         mur_boot_abort(1, "no memory to keep a message that no receive was posted for");
+    mur_flow_keep(peer, frame);
 }
 
 int mur_pt2pt_setup(void)
@@ -63,6 +65,7 @@ int mur_pt2pt_setup(void)
     mur_frame_handlers[MUR_FRAME_EAGER] = arrived;
     mur_frame_handlers[MUR_FRAME_READY] = arrived;
     mur_rendezvous_setup();
+    mur_flow_setup();
     return MPI_SUCCESS;
 }
 
@@ -109,6 +112,7 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
     }
     mur_match_take(message);
     mur_receive_match(request, message->peer, &message->frame, message->data);
+    mur_flow_free(message->peer, &message->frame);
     mur_message_free(message);
     return MPI_SUCCESS;
 }
@@ -152,6 +156,7 @@ int mur_imrecv(void *buffer, MPI_Count count, struct mur_type *type, struct mur_
         return rc;
     mur_receive_match(*request_p, message->peer, &message->frame, message->data);
     mur_comm_release(message->comm);
+    mur_flow_free(message->peer, &message->frame);
     mur_message_free(message);
     return MPI_SUCCESS;
 }

@@ -31,6 +31,8 @@
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
 enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN = 4 };
 
+enum { COPY_MIN = 1024 }; /* less is sent in one piece: a system call costs more than a second copy */
+
 struct mur_transfer {
     _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
     _Atomic uint64_t done;
@@ -104,7 +106,7 @@ int mur_rendezvous_send(struct mur_request *request)
 {
     request->frame.kind = MUR_FRAME_READY;
     request->frame.bytes = sizeof(struct mur_ready);
-    if (request->is_dense && request->bytes)
+    if (request->is_dense && request->bytes >= COPY_MIN)
         request->transfer = transfer_get(request->peer);
     request->moved = 0;
     request->backlog.resume = resume_ready;

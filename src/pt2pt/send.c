@@ -7,6 +7,10 @@
 #include "datatype/layout.h"
 #include "pt2pt/pt2pt.h"
 
+/* After so many eager sends progress is made once, so that a process which only sends hears what it is told. */
+enum { SENDS_A_LOOK = 256 };
+static unsigned sent;
+
 /* Bytes of data in count elements; an error when no memory could hold them. */
 static inline int data_bytes(MPI_Count count, const struct mur_type *type, size_t *bytes)
 {
@@ -93,11 +97,14 @@ int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int de
     if (__builtin_expect(rc, 0))
         return rc;
     peer = &mur_engine.peers[comm->processes[dest]];
-    is_eager = bytes <= mur_engine.eager_max && mode == MUR_STANDARD;
+    is_eager = bytes < peer->eager_limit && mode == MUR_STANDARD;
     frame = (struct mur_frame){
         .kind = MUR_FRAME_EAGER, .context = context, .source = comm->rank, .tag = tag, .bytes = (uint32_t)bytes};
-    if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type))
+    if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type)) {
+        if (__builtin_expect(++sent % SENDS_A_LOOK == 0, 0))
+            mur_progress();
         return MPI_SUCCESS;
+    }
     return start_slow(buffer, count, type, comm, &frame, bytes, peer, is_eager, request_p);
 }
 

@@ -40,6 +40,10 @@ struct mur_peer {
     struct mur_backlog_entry *backlog, **backlog_tail;
     struct mur_peer *next_backlogged; /* in the list of peers with a backlog */
     bool is_backlogged;               /* in that list */
+    /* flow control (pt2pt/flow.c) */
+    bool is_held;       /* this process has told the peer to hold */
+    size_t kept;        /* bytes kept here of the peer's messages */
+    size_t eager_limit; /* messages shorter than this are sent to the peer at once; 0 while it holds */
 };
 
 /* The handlers of frames by kind, filled in by the protocols above. `data` is valid during the call only. */
