@@ -25,6 +25,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, uint32_t c
     comm->group = group;
     mur_group_retain(group);
     comm->sequence = 0;
+    comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);
     comm->topology = NULL;

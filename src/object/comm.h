@@ -18,9 +18,10 @@ struct mur_comm {
     uint32_t context;
     int rank; /* of this process */
     int size;
-    const int *processes;    /* [size] the process of each rank; the group's array, kept here for the fast path */
-    struct mur_group *group; /* a reference of its own */
-    uint32_t sequence;       /* collectives started so far: the tag of their messages */
+    const int *processes;         /* [size] the process of each rank; the group's array, kept here for the fast path */
+    struct mur_group *group;      /* a reference of its own */
+    uint32_t sequence;            /* collectives started so far: the tag of their messages */
+    uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
