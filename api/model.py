@@ -64,6 +64,8 @@ class Parameter:
             lengths = ''.join(f'[{length}]' if length.isdigit() else '[]' for length in self.lengths)
             if self.kind_name == 'status':
                 return spaced(kind, '*' + name)
+            if self.kind_name == 'weight':  # compilers warn of MPI_UNWEIGHTED where an array is declared
+                return ('const ' if self.is_input else '') + spaced(kind, '*' + name)
             return ('const ' if self.is_input else '') + spaced(kind, name) + lengths
         if self.kind_name in ('buf', 'pointer', 'string'):
             return ('const ' if self.is_input else '') + spaced(kind, name)

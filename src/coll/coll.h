@@ -11,10 +11,12 @@
 void mur_coll_barrier(struct mur_schedule *s);
 void mur_coll_bcast(struct mur_schedule *s, void *buffer, MPI_Count count, struct mur_type *type, int root);
 
-/* Counts and displacements of the v-forms; of the plain forms, one count for all and blocks in the order of ranks. */
+/* Counts and displacements of the v-forms; of the plain forms, one count for all and blocks in the order of ranks. The
+ * w-forms have a type for each block, and displacements in bytes. */
 struct mur_blocks {
     char *buffer;
-    struct mur_type *type;
+    struct mur_type *type;     /* of all blocks; NULL where each has its own */
+    const MPI_Datatype *types; /* of each block, or NULL; where a block is empty, it may be anything */
     bool is_irregular;
     MPI_Count count; /* of each block, where regular */
     struct mur_counts counts, displacements;
@@ -32,16 +34,33 @@ static inline struct mur_blocks mur_blocks_irregular(const void *buffer, struct 
         .buffer = (char *)buffer, .type = type, .is_irregular = true, .counts = counts, .displacements = displacements};
 }
 
+static inline struct mur_blocks mur_blocks_typed(const void *buffer, struct mur_counts counts,
+                                                 struct mur_counts displacements, const MPI_Datatype *types)
+{
+    return (struct mur_blocks){.buffer = (char *)buffer,
+                               .types = types,
+                               .is_irregular = true,
+                               .counts = counts,
+                               .displacements = displacements};
+}
+
 static inline MPI_Count mur_block_count(const struct mur_blocks *blocks, int rank)
 {
     return blocks->is_irregular ? mur_counts_at(blocks->counts, rank) : blocks->count;
+}
+
+static inline struct mur_type *mur_block_type(const struct mur_blocks *blocks, int rank)
+{
+    if (!blocks->types)
+        return blocks->type;
+    return mur_type_find(mur_block_count(blocks, rank) ? blocks->types[rank] : MPI_BYTE);
 }
 
 static inline void *mur_block(const struct mur_blocks *blocks, int rank)
 {
     MPI_Count place = blocks->is_irregular ? mur_counts_at(blocks->displacements, rank) : rank * blocks->count;
 
-    return blocks->buffer + place * blocks->type->extent;
+    return blocks->buffer + place * (blocks->types ? 1 : blocks->type->extent);
 }
 
 /* `blocks` matters at the root only. */
@@ -53,6 +72,11 @@ void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count s
                         const struct mur_blocks *blocks);
 /* from->buffer is MPI_IN_PLACE: data of `to` is exchanged. */
 void mur_coll_alltoall(struct mur_schedule *s, const struct mur_blocks *from, const struct mur_blocks *to);
+
+/* Among the neighbours of the communicator's topology, which it must have; blocks are counted as they are. */
+void mur_coll_neighbor_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount,
+                                 struct mur_type *sendtype, const struct mur_blocks *to);
+void mur_coll_neighbor_alltoall(struct mur_schedule *s, const struct mur_blocks *from, const struct mur_blocks *to);
 
 void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type,
                      struct mur_op *op, int root);

@@ -10,12 +10,16 @@
 #include "object/context.h"
 #include "pt2pt/pt2pt.h"
 
+/* Each kind of collective numbers its messages in a range of its own. A tag
+ * comes again long after its last use, but a persistent operation keeps the one it has. */
+enum { TAGS = 1 << 29, PERSISTENT_TAG = TAGS };
+
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
 {
     struct mur_schedule *schedule = mur_schedule_create_apart(comm);
 
     if (schedule)
-        schedule->tag = (int)(comm->sequence++ & 0x3fffffff);
+        schedule->tag = (int)(comm->sequence++ % TAGS);
     return schedule;
 }
 
@@ -29,6 +33,7 @@ struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
     schedule->owner = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;
+    schedule->is_kept = false;
     mur_schedule_move(schedule, comm, comm->context + MUR_CONTEXT_COLLECTIVE, 0);
     schedule->error = MPI_SUCCESS;
     schedule->count = schedule->round = schedule->next = 0;
@@ -82,10 +87,15 @@ void mur_schedule_fail(struct mur_schedule *schedule, int code)
         schedule->error = code;
 }
 
+static int no_memory(void)
+{
+    return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
+}
+
 static void out_of_memory(struct mur_schedule *schedule)
 {
     if (!schedule->error)
-        mur_schedule_fail(schedule, mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation"));
+        mur_schedule_fail(schedule, no_memory());
 }
 
 static void add(struct mur_schedule *schedule, struct mur_step step)
@@ -264,6 +274,8 @@ int mur_schedule_run(struct mur_schedule *schedule)
 {
     int rc;
 
+    if (!schedule)
+        return no_memory();
     while (!schedule->error && start_round(schedule))
         for (int i = schedule->round; i < schedule->next; i++)
             if (schedule->steps[i].request)
@@ -301,7 +313,8 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
 
             *is_over = true;
             request->result.error = schedule->error;
-            schedule_free(schedule);
+            if (!schedule->is_kept)
+                schedule_free(schedule);
             mur_request_complete(request);
             return true;
         }
@@ -309,17 +322,26 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
     return moved;
 }
 
-int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
+/* Goes as far as it can at once, and leaves the rest to progress. */
+static void launch(struct mur_schedule *schedule)
 {
-    struct mur_request *started = mur_request_create(MUR_COLLECTIVE, schedule->owner, NULL);
     bool is_over = false;
 
-    if (schedule->error || !started) {
-        int rc = schedule->error ? schedule->error : mur_error(MPI_ERR_NO_MEM, "no memory for a request");
+    schedule_progress(&schedule->task, &is_over);
+    if (!is_over)
+        mur_task_add(&schedule->task);
+}
 
-        if (started) {
-            mur_request_finish(started, MPI_STATUS_IGNORE);
-        }
+int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
+{
+    struct mur_request *started;
+    int rc;
+
+    if (!schedule)
+        return no_memory();
+    started = schedule->error ? NULL : mur_request_create(MUR_COLLECTIVE, schedule->owner, NULL);
+    if (!started) {
+        rc = schedule->error ? schedule->error : no_memory();
         schedule_free(schedule);
         return rc;
     }
@@ -327,8 +349,62 @@ int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
     schedule->request = started;
     schedule->task.run = schedule_progress;
     *request = (MPI_Request)started;
-    schedule_progress(&schedule->task, &is_over);
-    if (!is_over)
-        mur_task_add(&schedule->task);
+    launch(schedule);
+    return MPI_SUCCESS;
+}
+
+/* What hangs on a persistent collective's request. */
+struct kept {
+    struct mur_schedule *schedule; /* owned */
+};
+
+static int start_kept(struct mur_request *request)
+{
+    const struct kept *kept = request->extra;
+    struct mur_schedule *schedule = kept->schedule;
+
+    schedule->error = MPI_SUCCESS;
+    schedule->round = schedule->next = 0;
+    launch(schedule);
+    return MPI_SUCCESS;
+}
+
+static void free_kept(struct mur_request *request)
+{
+    const struct kept *kept = request->extra;
+
+    if (kept->schedule)
+        schedule_free(kept->schedule);
+}
+
+static const struct mur_request_kind persistent = {.name = "a persistent collective operation",
+                                                   .start = start_kept,
+                                                   .destroy = free_kept,
+                                                   .is_kept_while_active = true};
+
+int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request)
+{
+    struct mur_request *made;
+    struct kept *kept;
+    int rc;
+
+    if (!schedule)
+        return no_memory();
+    made =
+        schedule->error ? NULL : mur_request_create_composite(&persistent, schedule->owner, NULL, sizeof *kept, true);
+    if (!made) {
+        rc = schedule->error ? schedule->error : no_memory();
+        schedule_free(schedule);
+        return rc;
+    }
+    kept = made->extra;
+    kept->schedule = schedule;
+    schedule->tag = PERSISTENT_TAG | (int)(schedule->owner->persistent_sequence++ % TAGS);
+    for (int i = 0; i < schedule->count; i++)
+        schedule->steps[i].tag = schedule->tag;
+    schedule->is_kept = true;
+    schedule->request = made;
+    schedule->task.run = schedule_progress;
+    *request = (MPI_Request)made;
     return MPI_SUCCESS;
 }

@@ -2,9 +2,13 @@
 /* Schedules: a collective operation as steps in rounds.
  *
  * An algorithm is a builder: it adds the steps that this rank has to do, and a fence between rounds. The steps of a
- * round may run in any order and at once; a round starts when the one before is complete. One executor runs
- * schedules, blocking or as a task of the engine. Messages use the communicator's second context, with the number of
- * the collective as their tag, so several can be under way. */
+ * round run at once, started in the order in which they were added, so that the k-th send to a rank meets its k-th
+ * receive; a round starts when the one before is complete. One executor runs schedules, blocking or as a task of the
+ * engine. Messages use the communicator's second context, with the number of the collective as their tag, so several
+ * can be under way.
+ *
+ * A persistent collective keeps its schedule and runs it again at each start. Its tag is its own from creation on,
+ * which happens in the same order at all ranks; starts need not. */
 #ifndef MUR_COLL_SCHEDULE_H
 #define MUR_COLL_SCHEDULE_H
 
@@ -50,8 +54,9 @@ struct mur_schedule {
     struct mur_comm *owner; /* the communicator it was started on; a reference */
     struct mur_comm *comm;  /* whose ranks the steps that are added mean: the owner, or a part of it for a while */
     uint32_t context;       /* of their messages */
+    bool is_kept;           /* by a persistent operation's request */
     int tag;
-    struct mur_request *request; /* of a nonblocking operation; NULL for a blocking one */
+    struct mur_request *request; /* of a nonblocking or persistent operation; NULL for a blocking one */
     int error;                   /* the first */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
@@ -99,11 +104,16 @@ void mur_schedule_move_back(struct mur_schedule *schedule);
 void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes);
 void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, const struct mur_type *type);
 
-/* Runs it to the end and frees it; returns the first error. */
+/* What becomes of a schedule. Each takes a NULL as that there was no memory for one.
+ *
+ * Runs it to the end and frees it; returns the first error. */
 int mur_schedule_run(struct mur_schedule *schedule);
 
 /* Starts it; it frees itself when it is complete. */
 int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request);
+
+/* Makes an inactive request that runs it at each start. */
+int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request);
 
 /* Copies data between two buffers of one signature. */
 void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,

@@ -3,6 +3,7 @@
 #include "mpi/check.h"
 
 #include <limits.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "mpi/entry.h"
@@ -124,6 +125,22 @@ int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count lengt
         if (count < 0)
             return mur_error(MPI_ERR_COUNT, "%s[%lld] is %lld, but must be 0 or more", name, (long long)i,
                              (long long)count);
+    }
+    return MPI_SUCCESS;
+}
+
+int mur_check_types(const char *name, const MPI_Datatype types[], struct mur_counts counts, MPI_Count length)
+{
+    if (length > 0 && !types)
+        return mur_fault_null(name);
+    for (MPI_Count i = 0; i < length; i++) {
+        const struct mur_type *type = mur_type_find(types[i]);
+        char element[64];
+
+        if ((type && type->is_supported && type->is_committed) || !mur_counts_at(counts, i))
+            continue;
+        snprintf(element, sizeof element, "%s[%lld]", name, (long long)i);
+        return mur_fault_type(element, types[i]);
     }
     return MPI_SUCCESS;
 }

@@ -39,6 +39,9 @@ MUR_FAULT mur_fault_null(const char *name);
 /* Reads the whole array: part of calls that read it anyway. */
 int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count length);
 
+/* The types of blocks with these counts; an empty block's type may be anything. */
+int mur_check_types(const char *name, const MPI_Datatype types[], struct mur_counts counts, MPI_Count length);
+
 static inline int mur_check_running(void)
 {
     return __builtin_expect(mur_process.phase == MUR_PHASE_RUNNING, 1) ? MPI_SUCCESS : mur_fault_phase();

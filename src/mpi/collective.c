@@ -4,12 +4,11 @@
 #include "base/error.h"
 #include "coll/coll.h"
 #include "mpi/bodies.h"
+#include "mpi/check.h"
 
 /* Ends a body: with a request the schedule is started, without one it is run. */
 static int launch(struct mur_schedule *s, MPI_Request *request)
 {
-    if (!s)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
     return request ? mur_schedule_start(s, request) : mur_schedule_run(s);
 }
 
@@ -290,6 +289,32 @@ int mur_mpi_ialltoallv(const void *sendbuf, struct mur_counts sendcounts, struct
 {
     return alltoall(mur_blocks_irregular(sendbuf, sendcounts, sdispls, sendtype),
                     mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, request);
+}
+
+static int alltoallw(struct mur_blocks from, struct mur_blocks to, struct mur_comm *comm, MPI_Request *request)
+{
+    int rc = mur_check_types("recvtypes", to.types, to.counts, comm->size);
+
+    if (!rc && from.buffer != MPI_IN_PLACE)
+        rc = mur_check_types("sendtypes", from.types, from.counts, comm->size);
+    return rc ? rc : alltoall(from, to, comm, request);
+}
+
+int mur_mpi_alltoallw(const void *sendbuf, struct mur_counts sendcounts, struct mur_counts sdispls,
+                      const MPI_Datatype sendtypes[], void *recvbuf, struct mur_counts recvcounts,
+                      struct mur_counts rdispls, const MPI_Datatype recvtypes[], struct mur_comm *comm)
+{
+    return alltoallw(mur_blocks_typed(sendbuf, sendcounts, sdispls, sendtypes),
+                     mur_blocks_typed(recvbuf, recvcounts, rdispls, recvtypes), comm, NULL);
+}
+
+int mur_mpi_ialltoallw(const void *sendbuf, struct mur_counts sendcounts, struct mur_counts sdispls,
+                       const MPI_Datatype sendtypes[], void *recvbuf, struct mur_counts recvcounts,
+                       struct mur_counts rdispls, const MPI_Datatype recvtypes[], struct mur_comm *comm,
+                       MPI_Request *request)
+{
+    return alltoallw(mur_blocks_typed(sendbuf, sendcounts, sdispls, sendtypes),
+                     mur_blocks_typed(recvbuf, recvcounts, rdispls, recvtypes), comm, request);
 }
 
 int mur_mpi_reduce(const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *datatype, struct mur_op *op,

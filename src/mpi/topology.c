@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Cartesian topologies (MPI-5.0 §8.5). Ranks are never reordered. */
+/* Cartesian topologies (MPI-5.0 §8.5). */
 #include "topo/cart.h"
 
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "mpi/bodies.h"
-#include "object/comm.h"
 #include "comm/create.h"
+#include "mpi/bodies.h"
+#include "mpi/check.h"
+#include "object/comm.h"
+#include "topo/map.h"
 
 /* The grid of a communicator, or NULL. */
 static const struct mur_cart *cart_of(const struct mur_comm *comm)
@@ -32,6 +34,8 @@ static int count_cells(int ndims, const int *dims, int size, int *cells_p)
 {
     int64_t cells = 1;
 
+    if (ndims < 0)
+        return mur_error(MPI_ERR_DIMS, "ndims is %d, but must be 0 or more", ndims);
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 1)
             return mur_error(MPI_ERR_DIMS, "dimension %d is %d, but must be at least 1", i, dims[i]);
@@ -77,14 +81,13 @@ int mur_mpi_cart_create(struct mur_comm *comm_old, int ndims, const int dims[], 
                         MPI_Comm *comm_cart)
 {
     int cells = 0, rc = count_cells(ndims, dims, comm_old->size, &cells);
-    bool is_member;
+    int place;
 
-    (void)reorder;
     if (rc)
         return rc;
-    is_member = comm_old->rank < cells;
-    return split(comm_old, is_member ? 0 : MPI_UNDEFINED, comm_old->rank,
-                 mur_cart_new(ndims, dims, periods, is_member ? comm_old->rank : 0), comm_cart);
+    place = mur_topo_place(comm_old, cells, reorder != 0);
+    return split(comm_old, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place,
+                 mur_cart_new(ndims, dims, periods, place == MPI_UNDEFINED ? 0 : place), comm_cart);
 }
 
 int mur_mpi_cart_map(struct mur_comm *comm, int ndims, const int dims[], const int periods[], int *newrank)
@@ -93,7 +96,7 @@ int mur_mpi_cart_map(struct mur_comm *comm, int ndims, const int dims[], const i
 
     (void)periods;
     if (!rc)
-        *newrank = comm->rank < cells ? comm->rank : MPI_UNDEFINED;
+        *newrank = mur_topo_place(comm, cells, true);
     return rc;
 }
 
@@ -128,9 +131,13 @@ int mur_mpi_cart_get(struct mur_comm *comm, int maxdims, int dims[], int periods
 int mur_mpi_cart_rank(struct mur_comm *comm, const int coords[], int *rank)
 {
     const struct mur_cart *cart = cart_of(comm);
+    int rc;
 
     if (!cart)
         return no_cart();
+    rc = mur_check_array("coords", coords, cart->ndims);
+    if (rc)
+        return rc;
     for (int i = 0; i < cart->ndims; i++)
         if (!cart->periods[i] && (coords[i] < 0 || coords[i] >= cart->dims[i]))
             return mur_error(MPI_ERR_ARG,
@@ -174,12 +181,15 @@ int mur_mpi_cart_shift(struct mur_comm *comm, int direction, int disp, int *rank
 int mur_mpi_cart_sub(struct mur_comm *comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     const struct mur_cart *cart = cart_of(comm);
-    int color = 0, key = 0, kept = 0;
+    int color = 0, key = 0, kept = 0, rc;
     struct mur_topology *topology;
     int *dims;
 
     if (!cart)
         return no_cart();
+    rc = mur_check_array("remain_dims", remain_dims, cart->ndims);
+    if (rc)
+        return rc;
     dims = malloc((2 * (size_t)cart->ndims + 1) * sizeof *dims);
     if (!dims)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a topology");

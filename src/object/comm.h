@@ -24,6 +24,7 @@ struct mur_comm {
     struct mur_comm *local;   /* of an intercommunicator: a communicator of the own group that collectives use; owned */
     uint32_t hints;           /* that the user has asserted: bits of enum mur_comm_hint */
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
+    uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */

@@ -154,7 +154,8 @@ int mur_request_free(struct mur_request *request)
 {
     bool is_under_way = request->is_active && !request->is_complete;
 
-    if (is_under_way &&
+    /* Even if it is complete: whether it is depends on chance until it has been waited for. */
+    if (request->is_active &&
         (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
         return mur_error(MPI_ERR_REQUEST, "the request of %s that is active cannot be freed; wait for it first",
                          request->kind ? request->kind->name : "a collective operation");

@@ -34,7 +34,7 @@ struct mur_request_kind {
     int (*cancel)(struct mur_request *request);
     void (*destroy)(struct mur_request *request);       /* frees what `extra` holds on to */
     bool (*lingers)(const struct mur_request *request); /* freed while inactive, it stays until completed internally */
-    bool is_kept_while_active;                          /* must not be freed before it is complete */
+    bool is_kept_while_active;                          /* must not be freed before it is waited for */
 };
 
 /* One cache line for what matching and waiting touch, then what the transfer needs. */

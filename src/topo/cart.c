@@ -6,7 +6,7 @@
 
 struct mur_topology *mur_cart_new(int ndims, const int *dims, const int *periods, int rank)
 {
-    struct mur_topology *topology = mur_topology_create(ndims);
+    struct mur_topology *topology = mur_topology_create_cart(ndims);
     struct mur_cart *cart;
 
     if (!topology)
@@ -17,6 +17,8 @@ struct mur_topology *mur_cart_new(int ndims, const int *dims, const int *periods
         cart->periods[i] = periods[i] != 0;
     }
     mur_cart_coords(cart, rank, cart->coords);
+    for (int i = 0; i < 2 * ndims; i++)
+        cart->neighbours[i] = mur_cart_shifted(cart, i / 2, i % 2 ? 1 : -1);
     return topology;
 }
 
