@@ -29,7 +29,7 @@
 /* Virtual size of the node's memory: a fixed part and a share a rank. Sparse: only what is touched is used. */
 static inline uint64_t mur_node_bytes(int local_ranks)
 {
-    return (UINT64_C(64) << 20) + (uint64_t)local_ranks * (UINT64_C(16) << 20);
+    return (UINT64_C(256) << 20) + (uint64_t)local_ranks * (UINT64_C(32) << 20);
 }
 
 enum mur_control_kind {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "coll/coll.h"
+#include "engine/board.h"
 #include "object/context.h"
 
 struct agreement {
@@ -20,6 +21,7 @@ struct agreement {
     uint64_t is_taken; /* by all */
     int taken;         /* by this process, so far */
     uint32_t contexts[2];
+    uint64_t board_token; /* 0: none */
 };
 
 struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *comm)
@@ -129,6 +131,40 @@ static int find_bit(const uint64_t bits[MUR_CONTEXT_WORDS], int skip)
     return -1;
 }
 
+static int open_board(struct mur_schedule *s, void *argument)
+{
+    struct agreement *agreement = argument;
+    struct mur_comm *comm = agreement->newcomm;
+
+    (void)s;
+    if (!agreement->board_token)
+        return MPI_SUCCESS; /* no memory for one: collectives do without */
+    comm->board =
+        mur_board_open(mur_engine.transport->shared(agreement->board_token), comm->rank, comm->size, comm->processes);
+    return comm->board ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a communicator's collectives");
+}
+
+/* The new communicator's rank 0 provides the board and tells the others. */
+static int add_board(struct mur_schedule *s, struct agreement *agreement)
+{
+    struct mur_comm *newcomm = agreement->newcomm, *comm = s->comm;
+    uint32_t context = s->context;
+    int tag = s->tag;
+
+    if (newcomm->remote || newcomm->size == 1 || !mur_engine.transport->share)
+        return MPI_SUCCESS;
+    agreement->board_token = 0;
+    if (newcomm->rank == 0)
+        mur_board_allocate(newcomm->size, &agreement->board_token);
+    mur_schedule_move(s, newcomm, newcomm->context + MUR_CONTEXT_COLLECTIVE, (int)newcomm->sequence++);
+    mur_schedule_fence(s);
+    mur_coll_bcast(s, &agreement->board_token, 1, mur_type_find(MPI_UINT64_T), 0);
+    mur_schedule_move(s, comm, context, tag);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, open_board, agreement);
+    return MPI_SUCCESS;
+}
+
 /* All know whether all have it. */
 static int conclude(struct mur_schedule *s, void *argument)
 {
@@ -140,6 +176,7 @@ static int conclude(struct mur_schedule *s, void *argument)
         try(s, agreement);
     } else if (agreement->newcomm) {
         mur_comm_set_contexts(agreement->newcomm, agreement->contexts);
+        return add_board(s, agreement);
     } else {
         give_back(agreement);
     }

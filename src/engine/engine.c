@@ -15,7 +15,7 @@
 struct mur_engine mur_engine;
 mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 
-int mur_engine_start(int size)
+int mur_engine_start(int size, size_t common_bytes)
 {
     int rc;
 
@@ -29,7 +29,7 @@ int mur_engine_start(int size)
         mur_engine.peers[i].transport = mur_engine.transport;
         mur_engine.peers[i].backlog_tail = &mur_engine.peers[i].backlog;
     }
-    rc = mur_engine.transport->open(mur_engine.peers);
+    rc = mur_engine.transport->open(mur_engine.peers, common_bytes, &mur_engine.common);
     if (rc) {
         free(mur_engine.peers);
         return rc;
@@ -135,13 +135,15 @@ void mur_task_remove(struct mur_task *task)
     task->link = NULL;
 }
 
-/* Runs each task once. A task that is over may have been freed by its run. Those still to be run are kept apart, since
+/* A task that is over may have been freed by its run. Those still to be run are kept apart, since
  * a task may run a callback of the user's, without the lock, and other threads may then add, run and remove tasks. */
-static bool run_tasks(void)
+bool mur_tasks_run(void)
 {
     struct mur_task *waiting = mur_engine.tasks, *task;
     bool moved = false;
 
+    if (!waiting)
+        return false;
     mur_engine.tasks = NULL;
     waiting->link = &waiting;
     while ((task = waiting)) {
@@ -162,7 +164,7 @@ bool mur_progress(void)
     if (__builtin_expect(mur_engine.backlogged != NULL, 0))
         moved |= drain_all();
     if (__builtin_expect(mur_engine.tasks != NULL, 0))
-        moved |= run_tasks();
+        moved |= mur_tasks_run();
     if (moved)
         mur_engine_notify();
     return moved;

@@ -37,14 +37,15 @@ struct mur_engine {
     size_t eager_max;                      /* bytes of the largest message that is sent at once */
     struct mur_peer *peers;                /* [peer_count] */
     int peer_count;
+    void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
     struct mur_peer *backlogged;
     struct mur_task *tasks;
     long open_operations; /* requests whose other side still needs this process; finalize waits for zero */
 };
 extern struct mur_engine mur_engine;
 
-/* Opens the transports for a job of `size` processes. */
-int mur_engine_start(int size);
+/* Opens the transports for a job of `size` processes, with so much common memory. */
+int mur_engine_start(int size, size_t common_bytes);
 void mur_engine_stop(void);
 
 /* One pass over everything that may have moved; returns false when nothing did. Never blocks. */
@@ -59,6 +60,11 @@ struct mur_waiter {
     uint32_t polls;
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
+
+/* For loops that look at one place in memory before they wait for long: how often they may look, and the pause between
+ * two looks. None where the core is wanted by another rank. */
+int mur_wait_polls(void);
+void mur_wait_relax(void);
 
 /* Sends unless there is a backlog, which must keep the order. */
 static inline bool mur_send_frame(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
@@ -78,6 +84,9 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
 void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 
 void mur_task_add(struct mur_task *task);
+
+/* Runs each task once; true when one got further. */
+bool mur_tasks_run(void);
 
 /* Takes a task out of the list, if it is there. */
 void mur_task_remove(struct mur_task *task);

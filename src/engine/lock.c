@@ -43,9 +43,21 @@ void mur_engine_notify_slow(void)
     }
 }
 
+/* Nothing has come, and nothing that tasks look at in shared memory: they are asked once more, since who wrote there
+ * before the transport was prepared did not have to wake this process. */
+static bool is_idle(void)
+{
+    if (!mur_engine.transport->prepare_sleep(mur_engine.backlogged))
+        return false;
+    if (!mur_tasks_run())
+        return true;
+    mur_engine_notify();
+    return false;
+}
+
 static void sleep_in_transport(void)
 {
-    bool may_block = mur_engine.transport->prepare_sleep(mur_engine.backlogged);
+    bool may_block = is_idle();
 
     mur_engine_unlock();
     if (may_block)
@@ -58,7 +70,7 @@ static void sleep_in_transport(void)
  * back a call to the sleeper, which is then repeated. */
 static void wait_for_sleeper(void)
 {
-    if (!mur_engine.transport->prepare_sleep(mur_engine.backlogged))
+    if (!is_idle())
         return;
     if (mur_lock.is_sleeper_called)
         mur_engine.transport->wake();

@@ -42,7 +42,7 @@ static uint64_t now_ns(void)
 
 /* Between two looks at a lane. Each look takes the slot's line away from its sender, so looking without a pause makes
  * the message later: with four of x86's pauses 8 bytes take 0.14 us instead of 0.16. */
-static void relax(void)
+void mur_wait_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     for (int i = 0; i < 4; i++)
@@ -68,6 +68,13 @@ static void choose_budget(void)
     budget.is_known = is_final;
 }
 
+int mur_wait_polls(void)
+{
+    if (!budget.is_known)
+        choose_budget();
+    return budget.polls > POLLS_SHARED_CORE ? (int)budget.polls : 0;
+}
+
 /* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
@@ -80,7 +87,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
             choose_budget();
     }
     if (now - waiter->since < budget.spin) {
-        relax();
+        mur_wait_relax();
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
@@ -99,7 +106,7 @@ void mur_waiter_idle(struct mur_waiter *waiter)
     if (++waiter->polls > budget.polls) {
         idle_long(waiter);
     } else {
-        relax();
+        mur_wait_relax();
         mur_engine_breathe();
     }
 }

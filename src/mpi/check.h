@@ -42,6 +42,16 @@ int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count lengt
 /* The types of blocks with these counts; an empty block's type may be anything. */
 int mur_check_types(const char *name, const MPI_Datatype types[], struct mur_counts counts, MPI_Count length);
 
+/* The types of both sides of an alltoallw. */
+static inline int mur_check_w_types(const void *sendbuf, struct mur_counts sendcounts, const MPI_Datatype sendtypes[],
+                                    struct mur_counts recvcounts, const MPI_Datatype recvtypes[],
+                                    const struct mur_comm *comm)
+{
+    int rc = mur_check_types("recvtypes", recvtypes, recvcounts, comm->size);
+
+    return rc || sendbuf == MPI_IN_PLACE ? rc : mur_check_types("sendtypes", sendtypes, sendcounts, comm->size);
+}
+
 static inline int mur_check_running(void)
 {
     return __builtin_expect(mur_process.phase == MUR_PHASE_RUNNING, 1) ? MPI_SUCCESS : mur_fault_phase();

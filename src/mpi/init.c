@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
+#include "engine/board.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
 #include "match/match.h"
@@ -48,8 +49,8 @@ static int start(void)
         return rc;
     if (complaints && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
-    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_engine_start(mur_process.size)) ||
-        (rc = start_objects()))
+    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) ||
+        (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
         return rc;
     mur_process.main_thread = pthread_self();
     mur_process.phase = MUR_PHASE_RUNNING;

@@ -2,20 +2,10 @@
 /* Neighbourhood collectives (MPI-5.0 §8.6 to §8.8), blocking, nonblocking and persistent. The communicator's topology
  * says how many blocks there are, so the arrays are checked here. */
 #include "base/error.h"
-#include "coll/coll.h"
+#include "coll/collective.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
 #include "object/topology.h"
-
-/* What becomes of the operation. */
-enum form { BLOCKING, NONBLOCKING, PERSISTENT };
-
-static int launch(struct mur_schedule *s, enum form form, MPI_Request *request)
-{
-    if (form == PERSISTENT)
-        return mur_schedule_keep(s, request);
-    return form == NONBLOCKING ? mur_schedule_start(s, request) : mur_schedule_run(s);
-}
 
 static int find_neighbours(const struct mur_comm *comm, const void *sendbuf, struct mur_neighbours *neighbours)
 {
@@ -50,27 +40,25 @@ static int check_blocks(const struct mur_blocks *blocks, int count, const struct
 }
 
 static int allgather(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, struct mur_blocks to,
-                     struct mur_comm *comm, enum form form, MPI_Request *request)
+                     struct mur_comm *comm, enum mur_form form, MPI_Request *request)
 {
+    struct mur_collective c = {
+        .kind = MUR_NEIGHBOR_ALLGATHER, .from = mur_blocks_regular(sendbuf, sendcount, sendtype), .to = to};
     struct mur_neighbours neighbours = {0};
-    struct mur_schedule *s;
     int rc = find_neighbours(comm, sendbuf, &neighbours);
 
     if (!rc)
         rc = check_blocks(&to, neighbours.indegree, &gather_names);
     if (rc)
         return rc;
-    s = mur_schedule_create(comm);
-    if (s)
-        mur_coll_neighbor_allgather(s, sendbuf, sendcount, sendtype, &to);
-    return launch(s, form, request);
+    return mur_collective(&c, comm, form, request);
 }
 
-static int alltoall(struct mur_blocks from, struct mur_blocks to, struct mur_comm *comm, enum form form,
+static int alltoall(struct mur_blocks from, struct mur_blocks to, struct mur_comm *comm, enum mur_form form,
                     MPI_Request *request)
 {
+    struct mur_collective c = {.kind = MUR_NEIGHBOR_ALLTOALL, .from = from, .to = to};
     struct mur_neighbours neighbours = {0};
-    struct mur_schedule *s;
     int rc = find_neighbours(comm, from.buffer, &neighbours);
 
     if (!rc)
@@ -79,10 +67,7 @@ static int alltoall(struct mur_blocks from, struct mur_blocks to, struct mur_com
         rc = check_blocks(&to, neighbours.indegree, &receive_names);
     if (rc)
         return rc;
-    s = mur_schedule_create(comm);
-    if (s)
-        mur_coll_neighbor_alltoall(s, &from, &to);
-    return launch(s, form, request);
+    return mur_collective(&c, comm, form, request);
 }
 
 /* The displacements of neighbor_alltoallw, which are addresses in both forms. */
@@ -94,7 +79,7 @@ static struct mur_counts bytes(const MPI_Aint *displacements)
 int mur_mpi_neighbor_allgather(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
                                MPI_Count recvcount, struct mur_type *recvtype, struct mur_comm *comm)
 {
-    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm, BLOCKING,
+    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm, MUR_BLOCKING,
                      NULL);
 }
 
@@ -102,8 +87,8 @@ int mur_mpi_ineighbor_allgather(const void *sendbuf, MPI_Count sendcount, struct
                                 MPI_Count recvcount, struct mur_type *recvtype, struct mur_comm *comm,
                                 MPI_Request *request)
 {
-    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm, NONBLOCKING,
-                     request);
+    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm,
+                     MUR_NONBLOCKING, request);
 }
 
 int mur_mpi_neighbor_allgather_init(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -111,8 +96,8 @@ int mur_mpi_neighbor_allgather_init(const void *sendbuf, MPI_Count sendcount, st
                                     struct mur_info *info, MPI_Request *request)
 {
     (void)info;
-    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm, PERSISTENT,
-                     request);
+    return allgather(sendbuf, sendcount, sendtype, mur_blocks_regular(recvbuf, recvcount, recvtype), comm,
+                     MUR_PERSISTENT, request);
 }
 
 int mur_mpi_neighbor_allgatherv(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -120,7 +105,7 @@ int mur_mpi_neighbor_allgatherv(const void *sendbuf, MPI_Count sendcount, struct
                                 struct mur_comm *comm)
 {
     return allgather(sendbuf, sendcount, sendtype, mur_blocks_irregular(recvbuf, recvcounts, displs, recvtype), comm,
-                     BLOCKING, NULL);
+                     MUR_BLOCKING, NULL);
 }
 
 int mur_mpi_ineighbor_allgatherv(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -128,7 +113,7 @@ int mur_mpi_ineighbor_allgatherv(const void *sendbuf, MPI_Count sendcount, struc
                                  struct mur_comm *comm, MPI_Request *request)
 {
     return allgather(sendbuf, sendcount, sendtype, mur_blocks_irregular(recvbuf, recvcounts, displs, recvtype), comm,
-                     NONBLOCKING, request);
+                     MUR_NONBLOCKING, request);
 }
 
 int mur_mpi_neighbor_allgatherv_init(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -137,14 +122,14 @@ int mur_mpi_neighbor_allgatherv_init(const void *sendbuf, MPI_Count sendcount, s
 {
     (void)info;
     return allgather(sendbuf, sendcount, sendtype, mur_blocks_irregular(recvbuf, recvcounts, displs, recvtype), comm,
-                     PERSISTENT, request);
+                     MUR_PERSISTENT, request);
 }
 
 int mur_mpi_neighbor_alltoall(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
                               MPI_Count recvcount, struct mur_type *recvtype, struct mur_comm *comm)
 {
     return alltoall(mur_blocks_regular(sendbuf, sendcount, sendtype), mur_blocks_regular(recvbuf, recvcount, recvtype),
-                    comm, BLOCKING, NULL);
+                    comm, MUR_BLOCKING, NULL);
 }
 
 int mur_mpi_ineighbor_alltoall(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -152,7 +137,7 @@ int mur_mpi_ineighbor_alltoall(const void *sendbuf, MPI_Count sendcount, struct 
                                MPI_Request *request)
 {
     return alltoall(mur_blocks_regular(sendbuf, sendcount, sendtype), mur_blocks_regular(recvbuf, recvcount, recvtype),
-                    comm, NONBLOCKING, request);
+                    comm, MUR_NONBLOCKING, request);
 }
 
 int mur_mpi_neighbor_alltoall_init(const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype, void *recvbuf,
@@ -161,7 +146,7 @@ int mur_mpi_neighbor_alltoall_init(const void *sendbuf, MPI_Count sendcount, str
 {
     (void)info;
     return alltoall(mur_blocks_regular(sendbuf, sendcount, sendtype), mur_blocks_regular(recvbuf, recvcount, recvtype),
-                    comm, PERSISTENT, request);
+                    comm, MUR_PERSISTENT, request);
 }
 
 int mur_mpi_neighbor_alltoallv(const void *sendbuf, struct mur_counts sendcounts, struct mur_counts sdispls,
@@ -169,7 +154,7 @@ int mur_mpi_neighbor_alltoallv(const void *sendbuf, struct mur_counts sendcounts
                                struct mur_counts rdispls, struct mur_type *recvtype, struct mur_comm *comm)
 {
     return alltoall(mur_blocks_irregular(sendbuf, sendcounts, sdispls, sendtype),
-                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, BLOCKING, NULL);
+                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, MUR_BLOCKING, NULL);
 }
 
 int mur_mpi_ineighbor_alltoallv(const void *sendbuf, struct mur_counts sendcounts, struct mur_counts sdispls,
@@ -178,7 +163,7 @@ int mur_mpi_ineighbor_alltoallv(const void *sendbuf, struct mur_counts sendcount
                                 MPI_Request *request)
 {
     return alltoall(mur_blocks_irregular(sendbuf, sendcounts, sdispls, sendtype),
-                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, NONBLOCKING, request);
+                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, MUR_NONBLOCKING, request);
 }
 
 int mur_mpi_neighbor_alltoallv_init(const void *sendbuf, struct mur_counts sendcounts, struct mur_counts sdispls,
@@ -188,7 +173,7 @@ int mur_mpi_neighbor_alltoallv_init(const void *sendbuf, struct mur_counts sendc
 {
     (void)info;
     return alltoall(mur_blocks_irregular(sendbuf, sendcounts, sdispls, sendtype),
-                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, PERSISTENT, request);
+                    mur_blocks_irregular(recvbuf, recvcounts, rdispls, recvtype), comm, MUR_PERSISTENT, request);
 }
 
 int mur_mpi_neighbor_alltoallw(const void *sendbuf, struct mur_counts sendcounts, const MPI_Aint sdispls[],
@@ -196,7 +181,7 @@ int mur_mpi_neighbor_alltoallw(const void *sendbuf, struct mur_counts sendcounts
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], struct mur_comm *comm)
 {
     return alltoall(mur_blocks_typed(sendbuf, sendcounts, bytes(sdispls), sendtypes),
-                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, BLOCKING, NULL);
+                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, MUR_BLOCKING, NULL);
 }
 
 int mur_mpi_ineighbor_alltoallw(const void *sendbuf, struct mur_counts sendcounts, const MPI_Aint sdispls[],
@@ -205,7 +190,7 @@ int mur_mpi_ineighbor_alltoallw(const void *sendbuf, struct mur_counts sendcount
                                 MPI_Request *request)
 {
     return alltoall(mur_blocks_typed(sendbuf, sendcounts, bytes(sdispls), sendtypes),
-                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, NONBLOCKING, request);
+                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, MUR_NONBLOCKING, request);
 }
 
 int mur_mpi_neighbor_alltoallw_init(const void *sendbuf, struct mur_counts sendcounts, const MPI_Aint sdispls[],
@@ -215,5 +200,5 @@ int mur_mpi_neighbor_alltoallw_init(const void *sendbuf, struct mur_counts sendc
 {
     (void)info;
     return alltoall(mur_blocks_typed(sendbuf, sendcounts, bytes(sdispls), sendtypes),
-                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, PERSISTENT, request);
+                    mur_blocks_typed(recvbuf, recvcounts, bytes(rdispls), recvtypes), comm, MUR_PERSISTENT, request);
 }

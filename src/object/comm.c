@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/board.h"
 #include "object/context.h"
 #include "object/errhandler.h"
 #include "object/group.h"
@@ -33,6 +34,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);
+    comm->board = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
     comm->name[0] = '\0';
@@ -69,6 +71,11 @@ int mur_comm_setup(int rank, int size)
     free(processes);
     if (rc)
         return rc;
+    if (size > 1 && mur_engine.common) {
+        mur_comm_world.board = mur_board_open_common(mur_engine.common, rank, size, mur_comm_world.processes);
+        if (!mur_comm_world.board)
+            return mur_error(MPI_ERR_NO_MEM, "no memory for the world's collectives");
+    }
     return setup_predefined(&mur_comm_self, (int)(uintptr_t)MPI_COMM_SELF, "MPI_COMM_SELF", &rank, 1);
 }
 
@@ -107,6 +114,7 @@ void mur_comm_release_slow(struct mur_comm *comm)
         mur_comm_release(comm->local);
     if (comm->remote)
         mur_group_release(comm->remote);
+    mur_board_close(comm->board);
     mur_topology_free(comm->topology);
     mur_errhandler_release(comm->errhandler);
     mur_group_release(comm->group);
@@ -118,6 +126,7 @@ void mur_comm_teardown(void)
     struct mur_comm *predefined[] = {&mur_comm_world, &mur_comm_self};
 
     for (int i = 0; i < 2; i++) {
+        mur_board_close(predefined[i]->board);
         mur_errhandler_release(predefined[i]->errhandler);
         mur_group_release(predefined[i]->group);
     }

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "mpi.h"
 
+struct mur_board;
 struct mur_errhandler;
 struct mur_group;
 struct mur_send_buffer;
@@ -26,6 +27,7 @@ struct mur_comm {
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
+    struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     char name[MPI_MAX_OBJECT_NAME];

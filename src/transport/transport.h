@@ -64,7 +64,9 @@ struct mur_transport {
     const char *name;
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
 
-    int (*open)(struct mur_peer *peers);
+    /* Also provides memory that all ranks of the node see, all zero, without any agreement: all ask for the same bytes.
+     */
+    int (*open)(struct mur_peer *peers, size_t common_bytes, void **common);
     void (*close)(void);
 
     bool (*send)(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
@@ -86,6 +88,9 @@ struct mur_transport {
      * there is none. Transports without it leave the operations from here on out. */
     void *(*share)(size_t bytes, uint64_t *token);
     void *(*shared)(uint64_t token);
+
+    /* Such memory has been written, which these processes may wait for: wakes those that sleep. */
+    void (*rouse)(const int *processes, int count);
 
     /* Copying between this process's memory and the peer's, without its help: `local` and `remote` are addresses.
      * can_copy says, by trying once a peer, whether the system permits it; after that only bad addresses fail. */

@@ -19,9 +19,14 @@
 
 struct mur_shm mur_shm;
 
-static size_t heap_start(void)
+static size_t common_start(void)
 {
     return (sizeof(struct mur_node) + (size_t)mur_shm.size * sizeof(struct mur_rank_block) + 4095) & ~(size_t)4095;
+}
+
+static size_t heap_start(void)
+{
+    return (common_start() + mur_shm.common_bytes + 4095) & ~(size_t)4095;
 }
 
 void *mur_shm_allocate(size_t bytes)
@@ -95,16 +100,18 @@ static int map_node(void)
     return MPI_SUCCESS;
 }
 
-static int shm_open_transport(struct mur_peer *peers)
+static int shm_open_transport(struct mur_peer *peers, size_t common_bytes, void **common)
 {
     int rc;
 
     mur_shm.peers = peers;
     mur_shm.rank = mur_process.local_rank;
     mur_shm.size = mur_process.local_size;
+    mur_shm.common_bytes = common_bytes;
     rc = map_node();
     if (rc)
         return rc;
+    *common = mur_shm_at(common_start());
     choose_ring_sizes();
     mur_shm.out = calloc((size_t)mur_shm.size, sizeof *mur_shm.out);
     mur_shm.in = calloc((size_t)mur_shm.size, sizeof *mur_shm.in);
@@ -141,6 +148,7 @@ struct mur_transport mur_shm_transport = {
     .wake = mur_shm_wake_self,
     .share = share,
     .shared = shared,
+    .rouse = mur_shm_rouse,
     .can_copy = mur_shm_can_copy,
     .read = mur_shm_read,
     .write = mur_shm_write,

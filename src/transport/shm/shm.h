@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the shared-memory transport: the structure of the node's memory, and of a lane.
  *
- *   node memory   header | one rank block a local rank | heap of lanes and transfers
+ *   node memory   header | one rank block a local rank | common memory | heap of lanes, transfers and what is shared
  *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
  *
  * A frame is one slot. Up to MUR_SLOT_BYTES of its data lie in the slot itself, so a small message is one cache line
@@ -64,6 +64,7 @@ struct mur_rank_block {
 
 struct mur_node {
     _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
+    _Atomic uint32_t sleepers;    /* ranks that sleep or are about to */
     _Atomic mur_offset heap;      /* bytes of the heap in use */
     struct mur_rank_block ranks[];
 };
@@ -91,6 +92,7 @@ struct mur_shm {
     uint64_t node_bytes;
     struct mur_peer *peers; /* by local rank */
     int rank, size;         /* local */
+    size_t common_bytes;    /* between the rank blocks and the heap */
     uint32_t lane_slots, lane_bytes;
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
@@ -129,6 +131,7 @@ void mur_shm_end_sleep(void);
 void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);
 void mur_shm_wake(struct mur_rank_block *block);
+void mur_shm_rouse(const int *processes, int count);
 void mur_lanes_take_rung(void);
 void mur_lanes_park_idle(void);
 void mur_shm_barrier_setup(void);

@@ -31,8 +31,22 @@ static void barrier_everywhere(void)
 
 void mur_shm_wake(struct mur_rank_block *block)
 {
-    if (atomic_load(&block->is_asleep) && atomic_exchange(&block->is_asleep, 0))
-        syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (!atomic_load(&block->is_asleep) || !atomic_exchange(&block->is_asleep, 0))
+        return;
+    atomic_fetch_sub(&mur_shm.node->sleepers, 1);
+    syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* Like with lanes, no fence is needed between the writing and the look at who sleeps: the sleeper's barrier comes
+ * between its announcement and its last look at what was written. */
+void mur_shm_rouse(const int *processes, int count)
+{
+    if (__builtin_expect(atomic_load_explicit(&mur_shm.node->needs_fence, memory_order_relaxed), 0))
+        atomic_thread_fence(memory_order_seq_cst);
+    if (__builtin_expect(!atomic_load_explicit(&mur_shm.node->sleepers, memory_order_relaxed), 1))
+        return;
+    for (int i = 0; i < count; i++)
+        mur_shm_wake(&mur_shm.node->ranks[processes[i]]);
 }
 
 /* Puts a parked lane on its receiver's stack. Whoever takes the mark off owns the pushing. */
@@ -127,7 +141,8 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
         atomic_store_explicit(&mur_shm.hot[i]->lane->is_parked, 1, memory_order_relaxed);
     for (const struct mur_peer *peer = refused; peer; peer = peer->next_backlogged)
         atomic_store_explicit(&mur_shm.out[peer->process].lane->wants_room, 1, memory_order_relaxed);
-    atomic_store(&self->is_asleep, 1);
+    if (!atomic_exchange(&self->is_asleep, 1))
+        atomic_fetch_add(&mur_shm.node->sleepers, 1);
     barrier_everywhere();
 
     mur_shm.hot_count = 0;
@@ -149,7 +164,8 @@ void mur_shm_sleep(void)
 
 void mur_shm_end_sleep(void)
 {
-    atomic_store(&mur_shm.node->ranks[mur_shm.rank].is_asleep, 0);
+    if (atomic_exchange(&mur_shm.node->ranks[mur_shm.rank].is_asleep, 0))
+        atomic_fetch_sub(&mur_shm.node->sleepers, 1);
 }
 
 void mur_shm_wake_self(void)

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Starting collectives: the rules that all forms share, and the choice of what performs them. */
+#include "coll/collective.h"
+
+#include "base/error.h"
+#include "coll/node.h"
+
+static const char *const names[] = {
+    [MUR_SCAN] = "a scan",
+    [MUR_EXSCAN] = "an exclusive scan",
+};
+
+/* Where MPI_IN_PLACE must not be: between two groups, and where the other end of a rooted operation is meant. */
+static int check_in_place(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    const void *buffer = c->kind == MUR_SCATTER ? c->to.buffer : c->from.buffer;
+    bool is_rooted = c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_REDUCE;
+
+    if (buffer != MPI_IN_PLACE || (!comm->remote && (!is_rooted || comm->rank == c->root)))
+        return MPI_SUCCESS;
+    return mur_error(MPI_ERR_BUFFER, comm->remote ? "MPI_IN_PLACE cannot be used with an intercommunicator"
+                                                  : "MPI_IN_PLACE can be used at the root only");
+}
+
+static int check(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    int rc = check_in_place(c, comm);
+
+    if (rc)
+        return rc;
+    if (comm->remote && (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN))
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no %s", names[c->kind] + 2);
+    return c->op ? mur_op_check(c->op, c->from.type) : MPI_SUCCESS;
+}
+
+void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c)
+{
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+
+    switch (c->kind) {
+    case MUR_BARRIER:
+        mur_coll_barrier(s);
+        break;
+    case MUR_BCAST:
+        mur_coll_bcast(s, to->buffer, to->count, to->type, c->root);
+        break;
+    case MUR_GATHER:
+        mur_coll_gather(s, from->buffer, from->count, from->type, to, c->root);
+        break;
+    case MUR_SCATTER:
+        mur_coll_scatter(s, from, to->buffer, to->count, to->type, c->root);
+        break;
+    case MUR_ALLGATHER:
+        mur_coll_allgather(s, from->buffer, from->count, from->type, to);
+        break;
+    case MUR_ALLTOALL:
+        mur_coll_alltoall(s, from, to);
+        break;
+    case MUR_REDUCE:
+        mur_coll_reduce(s, from->buffer, to->buffer, from->count, from->type, c->op, c->root);
+        break;
+    case MUR_ALLREDUCE:
+        mur_coll_allreduce(s, from->buffer, to->buffer, from->count, from->type, c->op);
+        break;
+    case MUR_REDUCE_SCATTER:
+        mur_coll_reduce_scatter(s, from->buffer, to->buffer, to, c->op);
+        break;
+    case MUR_SCAN:
+    case MUR_EXSCAN:
+        mur_coll_scan(s, from->buffer, to->buffer, from->count, from->type, c->op, c->kind == MUR_SCAN);
+        break;
+    case MUR_NEIGHBOR_ALLGATHER:
+        mur_coll_neighbor_allgather(s, from->buffer, from->count, from->type, to);
+        break;
+    case MUR_NEIGHBOR_ALLTOALL:
+        mur_coll_neighbor_alltoall(s, from, to);
+        break;
+    }
+}
+
+int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum mur_form form, MPI_Request *request)
+{
+    struct mur_schedule *s;
+    int rc = check(c, comm);
+
+    if (rc)
+        return rc;
+    if (form == MUR_BLOCKING && mur_node_takes(c, comm))
+        return mur_node_run(c, comm);
+    if (form == MUR_NONBLOCKING && mur_node_takes(c, comm))
+        return mur_node_start(c, comm, request);
+    s = mur_schedule_create(comm);
+    if (s)
+        mur_collective_build(s, c);
+    if (form == MUR_BLOCKING)
+        return mur_schedule_run(s);
+    return form == MUR_NONBLOCKING ? mur_schedule_start(s, request) : mur_schedule_keep(s, request);
+}

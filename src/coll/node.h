@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives among ranks of one node, on the communicator's board (engine/board.h). */
+#ifndef MUR_COLL_NODE_H
+#define MUR_COLL_NODE_H
+
+#include "coll/collective.h"
+#include "engine/board.h"
+
+/* One collective under way. Performed by `advance`, which does what can be done without waiting. */
+struct mur_node_op {
+    struct mur_task task;
+    struct mur_collective c;
+    struct mur_comm *comm;
+    struct mur_board *board;
+    struct mur_request *request;             /* of a nonblocking one: holds on to the communicator */
+    uint64_t ticket;                         /* its turn on the board */
+    bool (*advance)(struct mur_node_op *op); /* true: complete */
+    volatile uint8_t is_complete;
+    /* the algorithm's own */
+    int stage, step;
+    int next;           /* the rank to be waited for next */
+    uint64_t number;    /* of the slots used */
+    uint64_t phase;     /* of this rank when the piece under way began */
+    MPI_Count position; /* elements (bytes of a broadcast) done before the piece under way, */
+    MPI_Count piece;    /* and in it */
+};
+
+/* Whether the operation is one for the board: the same answer at all ranks. */
+bool mur_node_takes(const struct mur_collective *collective, const struct mur_comm *comm);
+
+int mur_node_run(const struct mur_collective *collective, struct mur_comm *comm);
+int mur_node_start(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
+
+/* The algorithms. */
+bool mur_node_slots(struct mur_node_op *op);        /* node_small.c: what fits into the slots */
+bool mur_node_share(struct mur_node_op *op);        /* node_blocks.c: blocks that fit into a half */
+bool mur_node_stream(struct mur_node_op *op);       /* node_blocks.c: broadcasts, half by half */
+bool mur_node_reduce_parts(struct mur_node_op *op); /* node_reduce.c: each rank reduces a part */
+bool mur_node_reduce_ring(struct mur_node_op *op);  /* node_reduce.c: sums go around */
+
+/* Starts a piece on the next half; false while somebody may still read it. */
+bool mur_node_take_half(struct mur_node_op *op);
+
+/* Ends a piece in which all ranks have passed, or will pass, so many phases. */
+void mur_node_leave_half(struct mur_node_op *op, int phases);
+
+/* Copying between users' buffers and runs of bytes. */
+void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out);
+void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_type *type);
+
+/* The distance of the ranks' copies in a half: whole cache lines. */
+static inline size_t mur_node_parts_stride(size_t bytes)
+{
+    return (bytes + 63) & ~(size_t)63;
+}
+
+static inline size_t mur_blocks_bytes(const struct mur_blocks *blocks)
+{
+    return (size_t)(blocks->count * blocks->type->size);
+}
+
+/* The bytes of one block of an operation whose blocks are alike, known to all ranks. */
+static inline size_t mur_block_bytes(const struct mur_collective *c)
+{
+    return mur_blocks_bytes(c->from.buffer == MPI_IN_PLACE || !c->from.type ? &c->to : &c->from);
+}
+
+#endif

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Collectives that move blocks: each rank copies into a half of the board what others need, and out of it what it
+ * needs. A half fits into a core's cache, so the second copy finds its data there. */
+#include "coll/node.h"
+
+#include "datatype/layout.h"
+
+bool mur_node_take_half(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+
+    if (!mur_board_all_passed(board, board->busy[board->turn], &op->next))
+        return false;
+    op->next = 0;
+    op->phase = board->phase;
+    return true;
+}
+
+void mur_node_leave_half(struct mur_node_op *op, int phases)
+{
+    struct mur_board *board = op->board;
+
+    board->busy[board->turn] = op->phase + (uint64_t)phases + 1;
+    board->turn ^= 1;
+}
+
+/* ---- blocks that all fit at once ---- */
+
+/* This rank's part of the half: block i of rank r for rank i. */
+static void write_part(struct mur_node_op *op, char *half, size_t block)
+{
+    const struct mur_collective *c = &op->c;
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+    int rank = op->board->rank, size = op->board->size;
+    bool is_root = rank == c->root, is_in_place = from->buffer == MPI_IN_PLACE;
+
+    switch (c->kind) {
+    case MUR_GATHER:
+        if (!is_root)
+            mur_node_pack(from->buffer, from->count, from->type, half + (size_t)rank * block);
+        break;
+    case MUR_SCATTER:
+        if (is_root)
+            mur_node_pack(from->buffer, from->count * size, from->type, half);
+        break;
+    case MUR_ALLGATHER:
+        if (is_in_place)
+            mur_node_pack(mur_block(to, rank), to->count, to->type, half + (size_t)rank * block);
+        else
+            mur_node_pack(from->buffer, from->count, from->type, half + (size_t)rank * block);
+        break;
+    case MUR_ALLTOALL:
+        from = is_in_place ? to : from;
+        mur_node_pack(from->buffer, from->count * size, from->type, half + (size_t)rank * (size_t)size * block);
+        break;
+    default:
+        break;
+    }
+}
+
+static void read_parts(struct mur_node_op *op, const char *half, size_t block)
+{
+    const struct mur_collective *c = &op->c;
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+    int rank = op->board->rank, size = op->board->size;
+    size_t stride = block;
+
+    if (c->kind == MUR_SCATTER) {
+        if (rank != c->root)
+            mur_node_unpack(half + (size_t)rank * block, to->buffer, to->count, to->type);
+        else if (to->buffer != MPI_IN_PLACE)
+            mur_copy_typed(mur_block(from, rank), from->count, from->type, to->buffer, to->count, to->type);
+        return;
+    }
+    if (c->kind == MUR_GATHER && rank != c->root)
+        return;
+    if (c->kind == MUR_ALLTOALL) {
+        half += (size_t)rank * block;
+        stride = (size_t)size * block;
+    }
+    for (int i = 1; i <= size; i++) { /* everybody starts with another */
+        int other = (rank + i) % size;
+
+        if (other != rank || c->kind == MUR_ALLTOALL)
+            mur_node_unpack(half + (size_t)other * stride, mur_block(to, other), to->count, to->type);
+        else if (from->buffer != MPI_IN_PLACE)
+            mur_copy_typed(from->buffer, from->count, from->type, mur_block(to, rank), to->count, to->type);
+    }
+}
+
+/* Whether those have passed whose blocks this rank needs. */
+static bool is_there(struct mur_node_op *op)
+{
+    bool is_root = op->board->rank == op->c.root;
+
+    switch (op->c.kind) {
+    case MUR_GATHER:
+        return !is_root || mur_board_all_passed(op->board, op->phase + 1, &op->next);
+    case MUR_SCATTER:
+        return is_root || mur_board_has_passed(op->board, op->c.root, op->phase + 1);
+    default:
+        return mur_board_all_passed(op->board, op->phase + 1, &op->next);
+    }
+}
+
+bool mur_node_share(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+    size_t block = op->c.kind == MUR_SCATTER && op->c.to.buffer != MPI_IN_PLACE ? mur_blocks_bytes(&op->c.to)
+                                                                                : mur_block_bytes(&op->c);
+    char *half = board->halves[board->turn];
+
+    if (op->stage == 0) {
+        if (!mur_node_take_half(op))
+            return false;
+        write_part(op, half, block);
+        mur_board_pass(board);
+        op->stage = 1;
+    }
+    if (!is_there(op))
+        return false;
+    read_parts(op, half, block);
+    mur_node_leave_half(op, 1);
+    return true;
+}
+
+/* ---- a broadcast in pieces ---- */
+
+/* Small enough that root and readers work at the same time, large enough that a shared core seldom changes hands. */
+static size_t piece_of(const struct mur_board *board, size_t bytes)
+{
+    size_t piece = bytes / 4 < 64 << 10 ? 64 << 10 : bytes / 4;
+
+    return piece < board->half ? piece : board->half;
+}
+
+/* The root writes a piece and passes; the others pass when they have read the piece before. */
+bool mur_node_stream(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+    struct mur_blocks *to = &op->c.to;
+    size_t bytes = mur_blocks_bytes(to), most = piece_of(board, bytes);
+    bool is_root = board->rank == op->c.root;
+    struct mur_cursor cursor;
+
+    mur_cursor_start(&cursor, to->buffer, to->count, to->type);
+    mur_cursor_seek(&cursor, (size_t)op->position);
+    while ((size_t)op->position < bytes) {
+        char *half = board->halves[board->turn];
+        size_t piece = bytes - (size_t)op->position < most ? bytes - (size_t)op->position : most;
+
+        if (op->stage == 0) {
+            if (is_root) {
+                if (!mur_node_take_half(op))
+                    return false;
+                mur_cursor_pack(&cursor, half, piece);
+            }
+            op->phase = board->phase;
+            mur_board_pass(board);
+            op->stage = 1;
+        }
+        if (!is_root) {
+            if (!mur_board_has_passed(board, op->c.root, op->phase + 1))
+                return false;
+            mur_cursor_unpack(&cursor, half, piece);
+        }
+        mur_node_leave_half(op, 1);
+        op->position += (MPI_Count)piece;
+        op->stage = 0;
+    }
+    return true;
+}

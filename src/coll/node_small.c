@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small collectives: every rank posts what it has in its slot, looks at the slots that it needs, and is done. One
+ * step, whatever the number of ranks, so that a core which ranks share changes hands once. Reductions go through the
+ * ranks in their order at every rank: all get the same bits. */
+#include "coll/node.h"
+
+#include "base/copy.h"
+
+static unsigned char *data_of(const struct mur_node_op *op, int rank)
+{
+    return mur_board_slot(op->board, rank, op->number)->data;
+}
+
+/* Writes what this rank has to tell. */
+static void write_slot(struct mur_node_op *op)
+{
+    const struct mur_collective *c = &op->c;
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+    unsigned char *out = data_of(op, op->board->rank);
+    bool is_root = op->board->rank == c->root, is_in_place = from->buffer == MPI_IN_PLACE;
+
+    switch (c->kind) {
+    case MUR_BCAST:
+        if (is_root)
+            mur_node_pack(to->buffer, to->count, to->type, out);
+        break;
+    case MUR_GATHER:
+        if (!is_root)
+            mur_node_pack(from->buffer, from->count, from->type, out);
+        break;
+    case MUR_SCATTER:
+        if (is_root)
+            mur_node_pack(from->buffer, from->count * op->board->size, from->type, out);
+        break;
+    case MUR_ALLGATHER:
+        if (is_in_place)
+            mur_node_pack(mur_block(to, op->board->rank), to->count, to->type, out);
+        else
+            mur_node_pack(from->buffer, from->count, from->type, out);
+        break;
+    case MUR_ALLTOALL:
+        from = is_in_place ? to : from;
+        mur_node_pack(from->buffer, from->count * op->board->size, from->type, out);
+        break;
+    case MUR_REDUCE_SCATTER:
+        mur_copy(out, is_in_place ? to->buffer : from->buffer, mur_blocks_bytes(to) * (size_t)op->board->size);
+        break;
+    case MUR_REDUCE:
+    case MUR_ALLREDUCE:
+    case MUR_SCAN:
+    case MUR_EXSCAN:
+        mur_copy(out, is_in_place ? to->buffer : from->buffer, mur_blocks_bytes(from));
+        break;
+    default:
+        break;
+    }
+}
+
+static bool ranks_below_posted(struct mur_node_op *op)
+{
+    for (; op->next < op->board->rank; op->next++)
+        if (!mur_board_has_posted(op->board, op->next, op->number))
+            return false;
+    return true;
+}
+
+/* Whether those have posted whose data this rank needs. */
+static bool is_there(struct mur_node_op *op)
+{
+    bool is_root = op->board->rank == op->c.root;
+
+    switch (op->c.kind) {
+    case MUR_BCAST:
+    case MUR_SCATTER:
+        return is_root || mur_board_has_posted(op->board, op->c.root, op->number);
+    case MUR_GATHER:
+    case MUR_REDUCE:
+        return !is_root || mur_board_all_posted(op->board, op->number, &op->next);
+    case MUR_SCAN:
+    case MUR_EXSCAN:
+        return ranks_below_posted(op);
+    default:
+        return mur_board_all_posted(op->board, op->number, &op->next);
+    }
+}
+
+/* Reduces `count` elements from `skip` bytes on of the slots of the ranks 0 to last. */
+static void reduce_slots(struct mur_node_op *op, int last, size_t skip, MPI_Count count, char *out)
+{
+    struct mur_type *type = op->c.from.type;
+
+    if (last < 0)
+        return;
+    mur_copy(out, data_of(op, last) + skip, (size_t)(count * type->size));
+    for (int rank = last - 1; rank >= 0; rank--)
+        mur_op_apply(op->c.op, data_of(op, rank) + skip, out, count, type);
+}
+
+static void read_blocks(struct mur_node_op *op, size_t skip, bool with_own)
+{
+    const struct mur_blocks *to = &op->c.to;
+
+    for (int rank = 0; rank < op->board->size; rank++)
+        if (with_own || rank != op->board->rank)
+            mur_node_unpack(data_of(op, rank) + skip, mur_block(to, rank), to->count, to->type);
+}
+
+/* The block that a rank has for itself, from buffer to buffer. */
+static void keep_own(struct mur_node_op *op, const void *in, const struct mur_blocks *from, void *out)
+{
+    mur_copy_typed(in, from->count, from->type, out, op->c.to.count, op->c.to.type);
+}
+
+static void read_slots(struct mur_node_op *op)
+{
+    const struct mur_collective *c = &op->c;
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+    int rank = op->board->rank;
+    bool is_root = rank == c->root;
+
+    switch (c->kind) {
+    case MUR_BCAST:
+        if (!is_root)
+            mur_node_unpack(data_of(op, c->root), to->buffer, to->count, to->type);
+        break;
+    case MUR_GATHER:
+        if (is_root) {
+            read_blocks(op, 0, false);
+            if (from->buffer != MPI_IN_PLACE)
+                keep_own(op, from->buffer, from, mur_block(to, rank));
+        }
+        break;
+    case MUR_SCATTER:
+        if (!is_root)
+            mur_node_unpack(data_of(op, c->root) + (size_t)rank * mur_blocks_bytes(to), to->buffer, to->count,
+                            to->type);
+        else if (to->buffer != MPI_IN_PLACE)
+            keep_own(op, mur_block(from, rank), from, to->buffer);
+        break;
+    case MUR_ALLGATHER:
+        read_blocks(op, 0, from->buffer != MPI_IN_PLACE);
+        break;
+    case MUR_ALLTOALL:
+        read_blocks(op, (size_t)rank * mur_blocks_bytes(to), true);
+        break;
+    case MUR_REDUCE:
+        if (is_root)
+            reduce_slots(op, op->board->size - 1, 0, from->count, to->buffer);
+        break;
+    case MUR_ALLREDUCE:
+        reduce_slots(op, op->board->size - 1, 0, from->count, to->buffer);
+        break;
+    case MUR_REDUCE_SCATTER:
+        reduce_slots(op, op->board->size - 1, (size_t)rank * mur_blocks_bytes(to), to->count, to->buffer);
+        break;
+    case MUR_SCAN:
+        reduce_slots(op, rank, 0, from->count, to->buffer);
+        break;
+    case MUR_EXSCAN:
+        reduce_slots(op, rank - 1, 0, from->count, to->buffer);
+        break;
+    default:
+        break;
+    }
+}
+
+bool mur_node_slots(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+
+    if (op->stage == 0) {
+        op->number = board->number + 1;
+        if (op->number > MUR_BOARD_DEPTH && !mur_board_all_posted(board, op->number - MUR_BOARD_DEPTH + 1, &op->next))
+            return false;
+        board->number = op->number;
+        write_slot(op);
+        mur_board_post(board, op->number);
+        op->stage = 1;
+        op->next = 0;
+    }
+    if (!is_there(op))
+        return false;
+    read_slots(op);
+    return true;
+}

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of boards, and posting. */
+#include "engine/board.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Boards that this process has allocated; used again once all members have given them up. */
+struct owned {
+    struct owned *next;
+    struct mur_board_memory *memory;
+    uint64_t token;
+};
+static struct owned *owned_boards;
+
+static size_t header_bytes(int ranks)
+{
+    return sizeof(struct mur_board_memory) +
+           (size_t)ranks * (MUR_BOARD_DEPTH * sizeof(struct mur_board_slot) + sizeof(struct mur_board_phase));
+}
+
+/* Halves start on a page of their own. */
+static size_t halves_start(int ranks)
+{
+    return (header_bytes(ranks) + 4095) & ~(size_t)4095;
+}
+
+size_t mur_board_bytes(int ranks)
+{
+    return halves_start(ranks) + 2 * (size_t)MUR_BOARD_HALF_MAX;
+}
+
+/* Half of what a core has for itself: what one rank writes the others find in a cache. */
+static uint32_t measure_half(void)
+{
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE) / 2;
+
+    if (bytes < 128 << 10)
+        bytes = 128 << 10;
+    return bytes > MUR_BOARD_HALF_MAX ? MUR_BOARD_HALF_MAX : (uint32_t)bytes & ~UINT32_C(4095);
+}
+
+struct mur_board *mur_board_open(struct mur_board_memory *memory, int rank, int size, const int *processes)
+{
+    struct mur_board *board = calloc(1, sizeof *board);
+    uint32_t half = 0, measured = measure_half();
+
+    if (!board)
+        return NULL;
+    board->memory = memory;
+    board->phases = (struct mur_board_phase *)&memory->slots[(size_t)memory->ranks * MUR_BOARD_DEPTH];
+    board->halves[0] = (char *)memory + halves_start(memory->ranks);
+    board->halves[1] = board->halves[0] + MUR_BOARD_HALF_MAX;
+    if (atomic_compare_exchange_strong(&memory->half, &half, measured))
+        half = measured;
+    board->half = half;
+    board->processes = processes;
+    board->rank = rank;
+    board->size = size;
+    return board;
+}
+
+/* All write the same value. */
+struct mur_board *mur_board_open_common(void *memory, int rank, int size, const int *processes)
+{
+    struct mur_board_memory *board = memory;
+    struct mur_board *opened;
+
+    __atomic_store_n(&board->ranks, size, __ATOMIC_RELAXED);
+    opened = mur_board_open(board, rank, size, processes);
+
+    if (opened)
+        opened->is_common = true;
+    return opened;
+}
+
+static void reset(struct mur_board_memory *memory)
+{
+    struct mur_board_phase *phases = (struct mur_board_phase *)&memory->slots[(size_t)memory->ranks * MUR_BOARD_DEPTH];
+
+    for (int i = 0; i < memory->ranks * MUR_BOARD_DEPTH; i++)
+        atomic_store_explicit(&memory->slots[i].number, 0, memory_order_relaxed);
+    for (int i = 0; i < memory->ranks; i++)
+        atomic_store_explicit(&phases[i].value, 0, memory_order_relaxed);
+}
+
+struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
+{
+    const struct mur_transport *transport = mur_engine.transport;
+    struct owned *owned;
+
+    for (owned = owned_boards; owned; owned = owned->next)
+        if (owned->memory->ranks >= ranks && owned->memory->ranks <= 2 * ranks &&
+            atomic_load_explicit(&owned->memory->users, memory_order_acquire) == 0) /* pairs with mur_board_close */
+            break;
+    if (!owned) {
+        owned = malloc(sizeof *owned);
+        if (!owned)
+            return NULL;
+        owned->memory = transport->share(mur_board_bytes(ranks), &owned->token);
+        if (!owned->memory) {
+            free(owned);
+            return NULL;
+        }
+        owned->memory->ranks = ranks;
+        owned->next = owned_boards;
+        owned_boards = owned;
+    }
+    reset(owned->memory);
+    atomic_store_explicit(&owned->memory->users, (uint32_t)ranks, memory_order_relaxed);
+    *token = owned->token;
+    return owned->memory;
+}
+
+void mur_board_close(struct mur_board *board)
+{
+    if (!board)
+        return;
+    if (!board->is_common)
+        atomic_fetch_sub_explicit(&board->memory->users, 1, memory_order_release);
+    free(board);
+}
+
+void mur_board_post(struct mur_board *board, uint64_t number)
+{
+    atomic_store_explicit(&mur_board_slot(board, board->rank, number)->number, number, memory_order_release);
+    mur_engine.transport->rouse(board->processes, board->size);
+}
+
+void mur_board_pass(struct mur_board *board)
+{
+    atomic_store_explicit(&board->phases[board->rank].value, ++board->phase, memory_order_release);
+    mur_engine.transport->rouse(board->processes, board->size);
+}
+
+bool mur_board_all_posted(struct mur_board *board, uint64_t number, int *next)
+{
+    if (board->posted >= number) {
+        *next = 0;
+        return true;
+    }
+    for (; *next < board->size; ++*next)
+        if (*next != board->rank && !mur_board_has_posted(board, *next, number))
+            return false;
+    *next = 0;
+    board->posted = number;
+    return true;
+}
+
+bool mur_board_all_passed(struct mur_board *board, uint64_t phase, int *next)
+{
+    if (board->passed >= phase) {
+        *next = 0;
+        return true;
+    }
+    for (; *next < board->size; ++*next)
+        if (*next != board->rank && !mur_board_has_passed(board, *next, phase))
+            return false;
+    *next = 0;
+    board->passed = phase;
+    return true;
+}
