@@ -7,6 +7,7 @@
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "mpi/bodies.h"
+#include "object/attribute.h"
 #include "object/comm.h"
 #include "object/group.h"
 #include "object/info.h"
@@ -131,11 +132,18 @@ static int give(int rc, struct mur_comm *made, MPI_Comm *newcomm)
 /* A copy has no hints of the original's (since MPI-4.0), only those given. */
 static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
 {
+    struct mur_attribute *attributes = NULL;
     struct mur_comm *made = NULL;
-    int rc = mur_comm_dup(comm, &made, request);
+    int rc = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
 
     if (!rc)
-        set_hints(made, info);
+        rc = mur_comm_dup(comm, &made, request);
+    if (rc) {
+        mur_attributes_delete(&attributes, comm);
+        return rc;
+    }
+    made->attributes = attributes;
+    set_hints(made, info);
     return give(rc, made, newcomm);
 }
 
@@ -217,7 +225,7 @@ int mur_mpi_comm_free(MPI_Comm *comm)
     struct mur_comm *found;
     int rc = find_freeable(*comm, &found);
 
-    if (rc)
+    if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     *comm = MPI_COMM_NULL;
     mur_comm_release(found);
@@ -230,7 +238,7 @@ int mur_mpi_comm_disconnect(MPI_Comm *comm)
     struct mur_comm *found;
     int rc = find_freeable(*comm, &found);
 
-    if (rc)
+    if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     mur_request_drain(found);
     *comm = MPI_COMM_NULL;

@@ -20,6 +20,9 @@ struct mur_errhandler **mur_file_errhandler(MPI_File file);
 /* The text of a class or code that a user added; NULL when it is none. */
 const char *mur_user_error_text(int code);
 
+/* The highest number that is in use: the attribute MPI_LASTUSEDCODE. */
+int mur_errors_last_used(void);
+
 /* The class of any code. */
 int mur_error_class_of(int code);
 

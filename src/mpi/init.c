@@ -16,6 +16,7 @@
 #include "match/match.h"
 #include "mpi/bodies.h"
 #include "mpi/information.h"
+#include "object/attribute.h"
 #include "object/comm.h"
 #include "object/errhandler.h"
 #include "object/group.h"
@@ -98,8 +99,23 @@ int mur_mpi_is_thread_main(int *flag)
     return MPI_SUCCESS;
 }
 
+/* The first act of finalizing is like freeing MPI_COMM_SELF: its attributes' callbacks may still use MPI (MPI-5.0
+ * §11.2.4). Returns the first error of one. */
+static int delete_attributes(void)
+{
+    int self = mur_attributes_delete(&mur_comm_self.attributes, &mur_comm_self);
+    int world = mur_attributes_delete(&mur_comm_world.attributes, &mur_comm_world);
+    int types = mur_type_delete_predefined_attributes();
+
+    return self ? self : world ? world : types;
+}
+
 int mur_mpi_finalize(void)
 {
+    int rc = delete_attributes();
+
+    if (rc)
+        return rc;
     mur_engine_stop();
     mur_process.phase = MUR_PHASE_FINALIZED;
     mur_comm_teardown();

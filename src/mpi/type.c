@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "mpi/bodies.h"
 #include "base/counts.h"
+#include "object/attribute.h"
 #include "object/type_create.h"
 
 static bool fits_int(MPI_Count value)
@@ -220,6 +221,10 @@ int mur_mpi_type_dup(struct mur_type *oldtype, MPI_Datatype *newtype)
     struct mur_type *type = NULL;
     int rc = mur_type_create_dup(oldtype, &type);
 
+    if (!rc && (rc = mur_attributes_copy(&oldtype->attributes, oldtype, &type->attributes))) {
+        mur_attributes_delete(&type->attributes, type);
+        mur_type_release(type);
+    }
     return hand_out(rc, type, newtype);
 }
 
@@ -250,6 +255,8 @@ int mur_mpi_type_free(MPI_Datatype *handle)
         return rc;
     if (type->object.predefined)
         return mur_error(MPI_ERR_TYPE, "the datatype %s is predefined and cannot be freed", type->name);
+    if ((rc = mur_attributes_delete(&type->attributes, type)))
+        return rc;
     mur_type_release(type);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

@@ -37,6 +37,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->board = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
+    comm->attributes = NULL;
     comm->name[0] = '\0';
 }
 

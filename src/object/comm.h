@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "mpi.h"
 
+struct mur_attribute;
 struct mur_board;
 struct mur_errhandler;
 struct mur_group;
@@ -30,6 +31,7 @@ struct mur_comm {
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
+    struct mur_attribute *attributes;    /* (object/attribute.h) */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "datatype/basic.h"
 #include "datatype/layout.h"
+#include "object/attribute.h"
 
 static struct mur_pool types = MUR_POOL(MUR_KIND_TYPE, struct mur_type, "type");
 static struct mur_type predefined[MUR_BASICS];
@@ -65,6 +66,18 @@ int mur_type_setup(void)
             return rc;
     }
     return MPI_SUCCESS;
+}
+
+int mur_type_delete_predefined_attributes(void)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int basic = MUR_BASIC_MIXED + 1; basic < MUR_BASICS; basic++) {
+        int one = mur_attributes_delete(&predefined[basic].attributes, &predefined[basic]);
+
+        rc = rc ? rc : one;
+    }
+    return rc;
 }
 
 int mur_type_commit(struct mur_type *type)

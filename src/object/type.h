@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "mpi.h"
 
+struct mur_attribute;
 struct mur_layout;
 
 /* The arguments that made a derived type, as MPI_Type_get_contents returns them (MPI-5.0 §5.1.13). */
@@ -39,6 +40,7 @@ struct mur_type {
     struct mur_layout *layout;  /* a reference; made by commit, NULL for a type without data */
     struct mur_type *expansion; /* a reference: the same type out of simpler ones (subarray, darray), or NULL */
     struct mur_type_recipe recipe;
+    struct mur_attribute *attributes; /* (object/attribute.h) */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
@@ -60,6 +62,9 @@ static inline void mur_type_release(struct mur_type *type)
     if (!type->object.predefined && --type->object.references == 0)
         mur_type_release_slow(type);
 }
+
+/* Deletes the attributes of all predefined types. */
+int mur_type_delete_predefined_attributes(void);
 
 /* Makes the predefined types. */
 int mur_type_setup(void);
