@@ -49,7 +49,8 @@ def body_name(function, large):
 def bodies():
     lines = ['/* SPDX-License-Identifier: BSD-3-Clause */',
              '/* The bodies behind the entry points, written by hand. Generated from api/functions.txt; do not edit. */',
-             '#ifndef MUR_MPI_BODIES_H', '#define MUR_MPI_BODIES_H', '', '#include "mpi.h"', '#include "base/counts.h"', '']
+             '#ifndef MUR_MPI_BODIES_H', '#define MUR_MPI_BODIES_H', '', '#include <stdbool.h>', '', '#include "mpi.h"',
+             '#include "base/counts.h"', '']
     lines += [f'struct mur_{name};' for name in OBJECTS]
     chapter = None
     for function in model.read_functions():
@@ -57,7 +58,8 @@ def bodies():
             chapter = function.chapter
             lines.append('')
         for large in function.forms if function.has_own_bodies else [False]:
-            parameters = ', '.join(body_parameter(function, p, large) for p in function.parameters_in(large))
+            parameters = ', '.join([body_parameter(function, p, large) for p in function.parameters_in(large)] +
+                                   (['bool is_large'] if function.tells_form else []))
             lines.append(wrapped(f'{spaced(function.result or "int", body_name(function, large))}'
                                  f'({parameters or "void"});'))
     return '\n'.join(lines + ['', '#endif', ''])
@@ -76,6 +78,8 @@ def call_expression(function, large):
             arguments.append(counts(p))
         else:
             arguments.append(p.name)
+    if function.tells_form:
+        arguments.append('true' if large else 'false')
     return f'{body_name(function, large)}({", ".join(arguments)})'
 
 

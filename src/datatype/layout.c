@@ -377,6 +377,10 @@ static int compile(const struct mur_type *type, struct placed *placed)
         return MPI_SUCCESS;
     case MPI_COMBINER_SUBARRAY:
     case MPI_COMBINER_DARRAY:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER:
+    case MPI_COMBINER_VALUE_INDEX:
         *placed = placed_of(type->expansion);
         return MPI_SUCCESS;
     case MPI_COMBINER_CONTIGUOUS:

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Derived datatypes (MPI-5.0 §5.1). Arrays are widened to MPI_Count here, so that each constructor exists once. The
- * width of the caller's arrays tells a large-count call from a small one; where there is no array, a value that no int
- * can hold does. */
+ * width of the caller's arrays tells a large-count call from a small one; where that does not, the entry point does. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,12 +11,7 @@
 #include "object/attribute.h"
 #include "object/type_create.h"
 
-static bool fits_int(MPI_Count value)
-{
-    return value >= INT_MIN && value <= INT_MAX;
-}
-
-static bool is_large(struct mur_counts counts)
+static bool are_large(struct mur_counts counts)
 {
     return counts.width > (int)sizeof(int);
 }
@@ -27,7 +21,7 @@ static int widen(struct mur_counts counts, MPI_Count length, MPI_Count **copy, c
 {
     *copy = NULL;
     *wide = counts.array;
-    if (is_large(counts) || length == 0)
+    if (are_large(counts) || length == 0)
         return MPI_SUCCESS;
     *copy = malloc((size_t)length * sizeof **copy);
     if (!*copy)
@@ -45,30 +39,28 @@ static int hand_out(int rc, struct mur_type *type, MPI_Datatype *handle)
     return rc;
 }
 
-int mur_mpi_type_contiguous(MPI_Count count, struct mur_type *oldtype, MPI_Datatype *newtype)
+int mur_mpi_type_contiguous(MPI_Count count, struct mur_type *oldtype, MPI_Datatype *newtype, bool is_large)
 {
     struct mur_type *type = NULL;
-    int rc = mur_type_create_contiguous(count, oldtype, !fits_int(count), &type);
+    int rc = mur_type_create_contiguous(count, oldtype, is_large, &type);
 
     return hand_out(rc, type, newtype);
 }
 
 int mur_mpi_type_vector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, struct mur_type *oldtype,
-                        MPI_Datatype *newtype)
+                        MPI_Datatype *newtype, bool is_large)
 {
-    bool large = !fits_int(count) || !fits_int(blocklength) || !fits_int(stride);
     struct mur_type *type = NULL;
-    int rc = mur_type_create_vector(count, blocklength, stride, oldtype, large, &type);
+    int rc = mur_type_create_vector(count, blocklength, stride, oldtype, is_large, &type);
 
     return hand_out(rc, type, newtype);
 }
 
 int mur_mpi_type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count stride, struct mur_type *oldtype,
-                                MPI_Datatype *newtype)
+                                MPI_Datatype *newtype, bool is_large)
 {
-    bool large = !fits_int(count) || !fits_int(blocklength);
     struct mur_type *type = NULL;
-    int rc = mur_type_create_hvector(count, blocklength, stride, oldtype, large, &type);
+    int rc = mur_type_create_hvector(count, blocklength, stride, oldtype, is_large, &type);
 
     return hand_out(rc, type, newtype);
 }
@@ -88,7 +80,7 @@ static int indexed(indexed_constructor *constructor, MPI_Count count, struct mur
     if (!rc)
         rc = widen(displacements, count, &places_copy, &places);
     if (!rc)
-        rc = constructor(count, lengths, places, oldtype, is_large(blocklengths), &type);
+        rc = constructor(count, lengths, places, oldtype, are_large(blocklengths), &type);
     free(places_copy);
     free(lengths_copy);
     return hand_out(rc, type, newtype);
@@ -116,18 +108,17 @@ int mur_mpi_type_create_indexed_block(MPI_Count count, MPI_Count blocklength, st
     int rc = widen(array_of_displacements, count, &copy, &displacements);
 
     if (!rc)
-        rc = mur_type_create_indexed_block(count, blocklength, displacements, oldtype, is_large(array_of_displacements),
-                                           &type);
+        rc = mur_type_create_indexed_block(count, blocklength, displacements, oldtype,
+                                           are_large(array_of_displacements), &type);
     free(copy);
     return hand_out(rc, type, newtype);
 }
 
 int mur_mpi_type_create_hindexed_block(MPI_Count count, MPI_Count blocklength, struct mur_counts array_of_displacements,
-                                       struct mur_type *oldtype, MPI_Datatype *newtype)
+                                       struct mur_type *oldtype, MPI_Datatype *newtype, bool is_large)
 {
     struct mur_type *type = NULL;
-    bool large = !fits_int(count) || !fits_int(blocklength);
-    int rc = mur_type_create_hindexed_block(count, blocklength, array_of_displacements.array, oldtype, large, &type);
+    int rc = mur_type_create_hindexed_block(count, blocklength, array_of_displacements.array, oldtype, is_large, &type);
 
     return hand_out(rc, type, newtype);
 }
@@ -165,16 +156,17 @@ int mur_mpi_type_create_struct(MPI_Count count, struct mur_counts array_of_block
     rc = widen(array_of_blocklengths, count, &copy, &blocklengths);
     if (!rc)
         rc = mur_type_create_struct(count, blocklengths, array_of_displacements.array, components,
-                                    is_large(array_of_blocklengths), &type);
+                                    are_large(array_of_blocklengths), &type);
     free(copy);
     free(components);
     return hand_out(rc, type, newtype);
 }
 
-int mur_mpi_type_create_resized(struct mur_type *oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype)
+int mur_mpi_type_create_resized(struct mur_type *oldtype, MPI_Count lb, MPI_Count extent, MPI_Datatype *newtype,
+                                bool is_large)
 {
     struct mur_type *type = NULL;
-    int rc = mur_type_create_resized(oldtype, lb, extent, false, &type);
+    int rc = mur_type_create_resized(oldtype, lb, extent, is_large, &type);
 
     return hand_out(rc, type, newtype);
 }
@@ -193,7 +185,7 @@ int mur_mpi_type_create_subarray(int ndims, struct mur_counts array_of_sizes, st
     if (!rc)
         rc = widen(array_of_starts, ndims, &starts_copy, &starts);
     if (!rc)
-        rc = mur_type_create_subarray(ndims, sizes, subsizes, starts, order, oldtype, is_large(array_of_sizes), &type);
+        rc = mur_type_create_subarray(ndims, sizes, subsizes, starts, order, oldtype, are_large(array_of_sizes), &type);
     free(starts_copy);
     free(subsizes_copy);
     free(sizes_copy);
@@ -211,7 +203,7 @@ int mur_mpi_type_create_darray(int size, int rank, int ndims, struct mur_counts 
 
     if (!rc)
         rc = mur_type_create_darray(size, rank, ndims, gsizes, array_of_distribs, array_of_dargs, array_of_psizes,
-                                    order, oldtype, is_large(array_of_gsizes), &type);
+                                    order, oldtype, are_large(array_of_gsizes), &type);
     free(copy);
     return hand_out(rc, type, newtype);
 }
@@ -253,7 +245,7 @@ int mur_mpi_type_free(MPI_Datatype *handle)
 
     if (rc)
         return rc;
-    if (type->object.predefined)
+    if (type->object.predefined || type->is_permanent)
         return mur_error(MPI_ERR_TYPE, "the datatype %s is predefined and cannot be freed", type->name);
     if ((rc = mur_attributes_delete(&type->attributes, type)))
         return rc;

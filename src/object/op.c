@@ -8,6 +8,7 @@
 #include "datatype/basic.h"
 #include "datatype/reduce.h"
 #include "engine/lock.h"
+#include "object/type_predefined.h"
 
 #define CLASS(name) (1u << MUR_CLASS_##name)
 #define INTEGERS    (CLASS(C_INTEGER) | CLASS(FORTRAN_INTEGER) | CLASS(ANY_INTEGER))
@@ -83,7 +84,9 @@ int mur_op_check(const struct mur_op *op, const struct mur_type *type)
         return MPI_SUCCESS;
     if (!rows[op->reduction].classes)
         return mur_error(MPI_ERR_OP, "%s is for one-sided communication only", op->name);
-    if (!type->object.predefined)
+    if (type->recipe.combiner == MPI_COMBINER_VALUE_INDEX && (rows[op->reduction].classes & CLASS(PAIR)))
+        return MPI_SUCCESS;
+    if (!type->object.predefined && (!type->is_permanent || type->recipe.combiner == MPI_COMBINER_VALUE_INDEX))
         return mur_error(MPI_ERR_OP, "%s takes predefined datatypes only, but the datatype is a derived one", op->name);
     row = &mur_basics[type->basic];
     if (!(rows[op->reduction].classes >> row->class & 1))
@@ -116,6 +119,8 @@ void mur_op_apply(const struct mur_op *op, const void *in, void *inout, MPI_Coun
         return;
     if (op->user || op->user_large)
         apply_user(op, in, inout, count, type);
+    else if (__builtin_expect(type->recipe.combiner == MPI_COMBINER_VALUE_INDEX, 0))
+        mur_type_reduce_pairs(type, op->reduction == MUR_REDUCE_MAXLOC, in, inout, count);
     else
         mur_reduce_kernel(op->reduction, mur_basics[type->basic].machine)(in, inout, (size_t)count);
 }

@@ -28,6 +28,7 @@ struct mur_type {
                         * once committed */
     bool is_supported; /* false for an ABI type that this platform has not; its size is then MPI_UNDEFINED */
     bool is_marked;    /* the bounds were set by MPI_Type_create_resized (or an array constructor) somewhere inside */
+    bool is_permanent; /* predefined without a name (object/type_predefined.h) */
     bool is_compiled;  /* layout and origin are known */
     MPI_Count size;    /* bytes of data in one element */
     MPI_Count lb, extent;
@@ -51,7 +52,7 @@ static inline struct mur_type *mur_type_find(MPI_Datatype handle)
 
 static inline void mur_type_retain(struct mur_type *type)
 {
-    if (!type->object.predefined)
+    if (!type->object.predefined && !type->is_permanent)
         type->object.references++;
 }
 
@@ -59,7 +60,7 @@ static inline void mur_type_retain(struct mur_type *type)
 void mur_type_release_slow(struct mur_type *type);
 static inline void mur_type_release(struct mur_type *type)
 {
-    if (!type->object.predefined && --type->object.references == 0)
+    if (!type->object.predefined && !type->is_permanent && --type->object.references == 0)
         mur_type_release_slow(type);
 }
 

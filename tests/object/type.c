@@ -173,13 +173,13 @@ static void test_recipes(void **state)
     MPI_Datatype handle = MPI_DATATYPE_NULL;
 
     (void)state;
-    assert_int_equal(mur_mpi_type_contiguous(2, old, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_contiguous(2, old, &handle, false), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_CONTIGUOUS, 1, 0, 0, 1);
-    assert_int_equal(mur_mpi_type_vector(2, 1, 3, old, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_vector(2, 1, 3, old, &handle, false), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_VECTOR, 3, 0, 0, 1);
-    assert_int_equal(mur_mpi_type_vector(2, 1, 3000000000, old, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_vector(2, 1, 3000000000, old, &handle, true), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_VECTOR, 0, 0, 3, 1);
-    assert_int_equal(mur_mpi_type_create_hvector(2, 1, 3, old, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_create_hvector(2, 1, 3, old, &handle, false), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_HVECTOR, 2, 1, 0, 1);
     assert_int_equal(mur_mpi_type_indexed(2, ints(one), ints(zero), old, &handle), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_INDEXED, 5, 0, 0, 1);
@@ -189,13 +189,13 @@ static void test_recipes(void **state)
     check_recipe(handle, MPI_COMBINER_HINDEXED, 3, 2, 0, 1);
     assert_int_equal(mur_mpi_type_create_indexed_block(2, 1, ints(zero), old, &handle), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_INDEXED_BLOCK, 4, 0, 0, 1);
-    assert_int_equal(mur_mpi_type_create_hindexed_block(2, 1, wide(large_zero), old, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_create_hindexed_block(2, 1, wide(large_zero), old, &handle, false), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_HINDEXED_BLOCK, 2, 2, 0, 1);
     assert_int_equal(mur_mpi_type_create_struct(2, ints(one), wide(large_zero), olds, &handle), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_STRUCT, 3, 2, 0, 2);
     assert_int_equal(mur_mpi_type_create_struct(2, wide(large_one), wide(large_zero), olds, &handle), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_STRUCT, 0, 0, 5, 2);
-    assert_int_equal(mur_mpi_type_create_resized(old, -1, 9, &handle), MPI_SUCCESS);
+    assert_int_equal(mur_mpi_type_create_resized(old, -1, 9, &handle, false), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_RESIZED, 0, 2, 0, 1);
     assert_int_equal(mur_mpi_type_dup(old, &handle), MPI_SUCCESS);
     check_recipe(handle, MPI_COMBINER_DUP, 0, 0, 0, 1);
@@ -296,7 +296,7 @@ static void test_errors(void **state)
     assert_int_equal(mur_error_class(rc), MPI_ERR_ARG);
     rc = mur_mpi_type_create_struct(2, ints(one), wide(places), olds, &handle);
     assert_int_equal(mur_error_class(rc), MPI_ERR_TYPE);
-    rc = mur_mpi_type_contiguous(1, type_of(MPI_REAL2), &handle);
+    rc = mur_mpi_type_contiguous(1, type_of(MPI_REAL2), &handle, false);
     assert_int_equal(mur_error_class(rc), MPI_ERR_TYPE);
     rc = mur_mpi_type_create_subarray(2, ints(four), ints(five), ints(zero), MPI_ORDER_C, old, &handle);
     assert_int_equal(mur_error_class(rc), MPI_ERR_ARG);
