@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
-enum tail_value { RANK, SIZE, APPNUM, CONTROL_FD, NODE_FD, PROTOCOL };
+enum tail_value { RANK, SIZE, APPNUM, MAXPROCS, CONTROL_FD, NODE_FD, PROTOCOL };
 
 /* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
  * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
@@ -30,6 +30,7 @@ static const struct tail_entry {
     {MUR_ENV_LOCAL_RANK, RANK},
     {MUR_ENV_LOCAL_SIZE, SIZE},
     {MUR_ENV_APPNUM, APPNUM},
+    {MUR_ENV_MAXPROCS, MAXPROCS},
     {MUR_ENV_CONTROL_FD, CONTROL_FD},
     {MUR_ENV_NODE_FD, NODE_FD},
     {"OMPI_COMM_WORLD_RANK", RANK},
@@ -140,9 +141,13 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
                               const struct mur_rank_place *place)
 {
     const int values[] = {
-        [RANK] = place->rank,       [SIZE] = job->size,
-        [APPNUM] = place->appnum,   [CONTROL_FD] = place->control_fd,
-        [NODE_FD] = place->node_fd, [PROTOCOL] = MUR_JOB_PROTOCOL,
+        [RANK] = place->rank,
+        [SIZE] = job->size,
+        [APPNUM] = place->appnum,
+        [CONTROL_FD] = place->control_fd,
+        [NODE_FD] = place->node_fd,
+        [PROTOCOL] = MUR_JOB_PROTOCOL,
+        [MAXPROCS] = job->contexts[place->appnum].ranks,
     };
 
     for (int i = 0; i < TAIL_COUNT; i++) {

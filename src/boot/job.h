@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 1 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 2 /* raised whenever anything in this file changes its meaning */
 
 /* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID. */
 #define MUR_ENV_PROTOCOL   "MUR_JOB_PROTOCOL"
@@ -23,6 +23,7 @@
 #define MUR_ENV_LOCAL_RANK "MUR_LOCAL_RANK" /* index among the ranks of this node */
 #define MUR_ENV_LOCAL_SIZE "MUR_LOCAL_SIZE" /* number of ranks on this node */
 #define MUR_ENV_APPNUM     "MUR_APPNUM"     /* index of the ':'-separated context */
+#define MUR_ENV_MAXPROCS   "MUR_MAXPROCS"   /* number of ranks that the context asked for */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
+#include "comm/split_type.h"
 #include "mpi/bodies.h"
 #include "object/attribute.h"
 #include "object/comm.h"
@@ -175,6 +176,21 @@ int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newc
     if (color < 0 && color != MPI_UNDEFINED)
         return mur_error(MPI_ERR_ARG, "color is %d, but must be 0 or more, or MPI_UNDEFINED", color);
     rc = mur_comm_split(comm, color, key, &made);
+    return give(rc, made, newcomm);
+}
+
+int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, MPI_Comm *newcomm)
+{
+    struct mur_comm *made = NULL;
+    int rc;
+
+    if (comm->remote)
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, but must have one group");
+    if (split_type != MPI_UNDEFINED &&
+        (split_type < MPI_COMM_TYPE_SHARED || split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
+        return mur_error(MPI_ERR_ARG, "split_type is %d, but must be one of MPI_COMM_TYPE_..., or MPI_UNDEFINED",
+                         split_type);
+    rc = mur_comm_split_type(comm, split_type, key, info, &made);
     return give(rc, made, newcomm);
 }
 

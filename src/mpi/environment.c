@@ -1,13 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI-5.0 chapter 9, but for errors: versions, names, clocks, memory; and the small functions on statuses. */
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/machine.h"
 #include "boot/process.h"
 #include "mpi/bodies.h"
+#include "object/info.h"
 #include "object/request.h"
 #include "object/type.h"
 
@@ -15,13 +18,6 @@ int mur_mpi_get_version(int *version, int *subversion)
 {
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
-    return MPI_SUCCESS;
-}
-
-int mur_mpi_abi_get_version(int *abi_major, int *abi_minor)
-{
-    *abi_major = MPI_ABI_VERSION;
-    *abi_minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
 }
 
@@ -62,6 +58,27 @@ double mur_mpi_wtick(void)
     return (double)tick.tv_sec + 1e-9 * (double)tick.tv_nsec;
 }
 
+/* Where this process is confined to (§9.1.3): empty where the machine does not tell. */
+int mur_mpi_get_hw_resource_info(MPI_Info *hw_info)
+{
+    struct mur_info *info = NULL;
+    int rc = mur_info_create(&info);
+
+    for (int level = 0; level < MUR_LEVELS && !rc; level++) {
+        char key[64];
+
+        if (!mur_machine_instances((enum mur_level)level))
+            continue;
+        snprintf(key, sizeof key, "hwloc://%s", mur_level_names[level]);
+        rc = mur_info_set(info, key, mur_machine_instance_here((enum mur_level)level) >= 0 ? "true" : "false");
+        if (rc)
+            mur_info_free(info);
+    }
+    if (!rc)
+        *hw_info = mur_object_handle(info);
+    return rc;
+}
+
 int mur_mpi_initialized(int *flag)
 {
     *flag = mur_process.phase != MUR_PHASE_BEFORE_INIT;
@@ -95,27 +112,6 @@ MPI_Aint mur_mpi_aint_add(MPI_Aint base, MPI_Aint disp)
 MPI_Aint mur_mpi_aint_diff(MPI_Aint addr1, MPI_Aint addr2)
 {
     return (MPI_Aint)((uintptr_t)addr1 - (uintptr_t)addr2);
-}
-
-#define MEMORY_ALIGNMENT 64 /* a cache line; more than any predefined type needs */
-
-int mur_mpi_alloc_mem(MPI_Aint size, struct mur_info *info, void *baseptr)
-{
-    void *memory;
-
-    (void)info;
-    if (size < 0)
-        return mur_error(MPI_ERR_ARG, "size is %lld, but must be 0 or more", (long long)size);
-    if (posix_memalign(&memory, MEMORY_ALIGNMENT, (size_t)size))
-        return mur_error(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
-    memcpy(baseptr, &memory, sizeof memory);
-    return MPI_SUCCESS;
-}
-
-int mur_mpi_free_mem(void *base)
-{
-    free(base);
-    return MPI_SUCCESS;
 }
 
 int mur_mpi_status_get_source(const MPI_Status *status, int *source)

@@ -26,17 +26,17 @@
 #include "object/type.h"
 #include "pt2pt/pt2pt.h"
 
-static int start_objects(void)
+static int start_objects(int required)
 {
     int rc;
 
     if ((rc = mur_errhandler_setup()) || (rc = mur_group_setup()) || (rc = mur_type_setup()) || (rc = mur_op_setup()) ||
         (rc = mur_request_setup()) || (rc = mur_comm_setup(mur_process.rank, mur_process.size)))
         return rc;
-    return mur_info_env_setup();
+    return mur_info_env_setup(required);
 }
 
-static int start(void)
+static int start(int required)
 {
     char complaint[256];
     int rc, complaints;
@@ -51,7 +51,7 @@ static int start(void)
     if (complaints && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) ||
-        (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
+        (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects(required)))
         return rc;
     mur_process.main_thread = pthread_self();
     mur_process.phase = MUR_PHASE_RUNNING;
@@ -78,7 +78,7 @@ int mur_mpi_init_thread(int *argc, char ***argv, int required, int *provided)
         return mur_error(MPI_ERR_ARG,
                          "required is %d, but must be MPI_THREAD_SINGLE, _FUNNELED, _SERIALIZED or _MULTIPLE",
                          required);
-    rc = start();
+    rc = start(required);
     if (rc)
         return rc;
     mur_process.thread_level = required;

@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "boot/job.h"
 #include "boot/process.h"
 
 static pthread_mutex_t pool_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -199,9 +200,10 @@ static size_t read_command_line(char *text, size_t bytes)
     return length;
 }
 
-int mur_info_env_setup(void)
+int mur_info_env_setup(int required_thread_level)
 {
     enum { MOST_ARGUMENTS = 256 };
+    const char *asked = getenv(MUR_ENV_MAXPROCS);
     char text[4096], maxprocs[16];
     char *argv[MOST_ARGUMENTS];
     size_t length = read_command_line(text, sizeof text);
@@ -211,6 +213,6 @@ int mur_info_env_setup(void)
         argv[argc++] = text + i;
     mur_info_env.object.predefined = (uint32_t)(uintptr_t)MPI_INFO_ENV;
     mur_predefined[mur_info_env.object.predefined] = &mur_info_env.object;
-    snprintf(maxprocs, sizeof maxprocs, "%d", mur_process.size);
-    return mur_info_describe_start(&mur_info_env, argc, argv, maxprocs, thread_level_name(mur_process.thread_level));
+    snprintf(maxprocs, sizeof maxprocs, "%.15s", asked ? asked : "1");
+    return mur_info_describe_start(&mur_info_env, argc, argv, maxprocs, thread_level_name(required_thread_level));
 }

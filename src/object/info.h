@@ -46,7 +46,7 @@ bool mur_info_delete(struct mur_info *info, const char *key);
 int mur_info_describe_start(struct mur_info *info, int argc, char *const *argv, const char *maxprocs,
                             const char *thread_level);
 
-/* Fills MPI_INFO_ENV from this process. */
-int mur_info_env_setup(void);
+/* Fills MPI_INFO_ENV from this process and the thread level that it asks for. */
+int mur_info_env_setup(int required_thread_level);
 
 #endif

@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* All ranks tell all others what they ask for and where they are bound; from that each computes the same answer: a
+ * level of the machine, and its own color, the instance of that level which it is confined to. */
+#include "comm/split_type.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/machine.h"
+#include "coll/coll.h"
+#include "comm/create.h"
+#include "engine/engine.h"
+
+/* What a rank may ask for: a level of the machine, or one of these. */
+enum { BY_NODE = -1, BY_WORLD = -2, BY_SELF = -3, BY_NOTHING = -4, BY_NEXT = -5 };
+
+struct place {
+    int split_type, wanted;
+    int node;                  /* ranks with the same can share memory */
+    int instances[MUR_LEVELS]; /* that the rank is confined to, or -1 */
+};
+
+static int wanted_resource(const char *value)
+{
+    int level;
+
+    if (!strcmp(value, "mpi_shared_memory"))
+        return BY_NODE;
+    level = mur_level_find(value);
+    return level < 0 ? BY_NOTHING : level;
+}
+
+static int wanted(int split_type, const struct mur_info *info)
+{
+    const char *resource = mur_info_get(info, "mpi_hw_resource_type");
+    const char *set = mur_info_get(info, "mpi_pset_name");
+
+    switch (split_type) {
+    case MPI_COMM_TYPE_SHARED:
+        return BY_NODE;
+    case MPI_COMM_TYPE_HW_UNGUIDED:
+        return BY_NEXT;
+    case MPI_COMM_TYPE_HW_GUIDED:
+        return resource ? wanted_resource(resource) : BY_NOTHING;
+    case MPI_COMM_TYPE_RESOURCE_GUIDED:
+        if (resource)
+            return wanted_resource(resource);
+        return !set                          ? BY_NOTHING
+               : !strcmp(set, "mpi://WORLD") ? BY_WORLD
+               : !strcmp(set, "mpi://SELF")  ? BY_SELF
+                                             : BY_NOTHING;
+    default:
+        return BY_NOTHING;
+    }
+}
+
+/* Without a common transport of shared memory every process is a node of its own. */
+static int my_node(const struct mur_comm *comm)
+{
+    return mur_engine.transport->share ? 0 : comm->rank;
+}
+
+/* The coarsest division of the ranks that has more than one part; BY_NOTHING where there is none. */
+static int next_level(const struct place *places, int size)
+{
+    for (int i = 1; i < size; i++)
+        if (places[i].node != places[0].node)
+            return BY_NODE;
+    for (int level = 0; level < MUR_LEVELS; level++)
+        for (int i = 1; i < size; i++)
+            if (places[i].instances[level] != places[0].instances[level])
+                return level;
+    return BY_NOTHING;
+}
+
+/* What all who take part ask for; BY_NOTHING where they do not agree. */
+static int agreed(const struct place *places, int size)
+{
+    int found = BY_NOTHING;
+    bool has_one = false;
+
+    for (int i = 0; i < size; i++) {
+        if (places[i].split_type == MPI_UNDEFINED)
+            continue;
+        if (has_one && places[i].wanted != found)
+            return BY_NOTHING;
+        found = places[i].wanted;
+        has_one = true;
+    }
+    return found == BY_NEXT ? next_level(places, size) : found;
+}
+
+static int color_of(const struct place *place, int by, int rank)
+{
+    if (place->split_type == MPI_UNDEFINED || by == BY_NOTHING)
+        return MPI_UNDEFINED;
+    if (by == BY_WORLD)
+        return 0;
+    if (by == BY_SELF)
+        return rank;
+    if (by == BY_NODE)
+        return place->node;
+    if (place->instances[by] < 0)
+        return MPI_UNDEFINED;
+    return place->node * 65536 + place->instances[by];
+}
+
+static int tell(struct mur_info *info, int by)
+{
+    char value[64];
+
+    if (!info || (by < 0 && by != BY_NODE))
+        return MPI_SUCCESS;
+    if (by == BY_NODE)
+        return mur_info_set(info, "mpi_hw_resource_type", "mpi_shared_memory");
+    snprintf(value, sizeof value, "hwloc://%s", mur_level_names[by]);
+    return mur_info_set(info, "mpi_hw_resource_type", value);
+}
+
+static int gather(struct mur_comm *comm, struct place *places)
+{
+    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_blocks blocks = mur_blocks_regular(places, sizeof *places / sizeof(int), mur_type_find(MPI_INT));
+
+    if (!s)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator");
+    mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
+    return mur_schedule_run(s);
+}
+
+int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info,
+                        struct mur_comm **newcomm)
+{
+    struct place *places = calloc((size_t)comm->size, sizeof *places);
+    int by = BY_NOTHING, color = MPI_UNDEFINED, rc;
+
+    *newcomm = NULL;
+    if (!places)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", comm->size);
+    places[comm->rank].split_type = split_type;
+    places[comm->rank].wanted = wanted(split_type, info);
+    places[comm->rank].node = my_node(comm);
+    if (split_type != MPI_COMM_TYPE_SHARED) /* which asks for nothing of the machine's inside */
+        for (int level = 0; level < MUR_LEVELS; level++)
+            places[comm->rank].instances[level] = mur_machine_instance_here((enum mur_level)level);
+    rc = gather(comm, places);
+    if (!rc) {
+        by = agreed(places, comm->size);
+        color = color_of(&places[comm->rank], by, comm->rank);
+    }
+    free(places);
+    if (!rc)
+        rc = mur_comm_split(comm, color, key, newcomm);
+    if (!rc && split_type == MPI_COMM_TYPE_HW_UNGUIDED)
+        rc = tell(info, by);
+    return rc;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Splitting a communicator by what its processes share (MPI-5.0 §7.4.2). */
+#ifndef MUR_COMM_SPLIT_TYPE_H
+#define MUR_COMM_SPLIT_TYPE_H
+
+#include "object/comm.h"
+#include "object/info.h"
+
+/* *newcomm is NULL where this process is in no part. An unguided split writes what it has found into `info`, unless
+ * that is NULL. */
+int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info,
+                        struct mur_comm **newcomm);
+
+#endif
