@@ -177,8 +177,9 @@ static int claim(struct mur_attribute *const *list, int keyval, struct mur_attri
 {
     while ((*found_p = find(*list, keyval)) && (*found_p)->is_busy) {
         if (pthread_equal((*found_p)->user, pthread_self()))
-            return mur_error(MPI_ERR_OTHER, "a callback of the attribute with key %d, which is not done with its "
-                                            "value, makes this call",
+            return mur_error(MPI_ERR_OTHER,
+                             "a callback of the attribute with key %d, which is not done with its "
+                             "value, makes this call",
                              keyval);
         mur_engine_breathe();
     }

@@ -42,7 +42,7 @@ struct mur_type {
     struct mur_type *expansion; /* a reference: the same type out of simpler ones (subarray, darray), or NULL */
     struct mur_type_recipe recipe;
     struct mur_attribute *attributes; /* (object/attribute.h) */
-    int handles; /* that users hold and will free; none once only other objects need the type */
+    int handles;                      /* that users hold and will free; none once only other objects need the type */
     char name[MPI_MAX_OBJECT_NAME];
 };
 

@@ -8,7 +8,7 @@
 
 #include "random.h"
 
-enum { THREADS = 4, KEYS = 3, ROUNDS = 3000, VALUES = THREADS * ROUNDS * (KEYS + 1) };
+enum { THREADS = 4, KEYS = 3, ROUNDS = 500, VALUES = THREADS * ROUNDS * (KEYS + 1) };
 enum { UNUSED, LIVE, DELETED };
 
 static atomic_int state[VALUES];
