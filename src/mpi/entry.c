@@ -236,10 +236,7 @@ int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *han
     case MUR_ERRORS_RETURN:
         break;
     case MUR_ERRORS_CALL:
-        /* The user's function may free the handler. */
-        mur_errhandler_retain(handler);
         call_user(&owner, code);
-        mur_errhandler_release(handler);
         break;
     }
     return code;
@@ -248,10 +245,14 @@ int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *han
 int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
 {
     struct mur_comm *comm = blamed;
-    struct owner owner = owner_find(call, values, comm);
+    struct owner owner;
     struct text text = {.length = 0};
 
     blamed = NULL; /* the handler may call MPI */
+    mur_engine_lock();
+    owner = owner_find(call, values, comm);
+    mur_errhandler_retain(owner.handler); /* the user's function, or another thread, may free it */
+    mur_engine_unlock();
     add_call(&text, call, values);
     add(&text, "%s", mur_error_describe(code));
     if (mur_error_text(code))
@@ -259,10 +260,10 @@ int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
     else if (owner.handler->action == MUR_ERRORS_ARE_FATAL || owner.handler->action == MUR_ERRORS_ABORT)
         die(code, text.bytes);
     code = mur_errhandler_raise(owner.kind, owner.handle, owner.handler, code);
-    if (comm) {
-        mur_engine_lock();
+    mur_engine_lock();
+    mur_errhandler_release(owner.handler);
+    if (comm)
         mur_comm_release(comm);
-        mur_engine_unlock();
-    }
+    mur_engine_unlock();
     return code;
 }

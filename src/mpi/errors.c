@@ -53,7 +53,19 @@ static int set(struct mur_errhandler **slot_p, struct mur_errhandler *handler, u
 static int get(struct mur_errhandler *handler, MPI_Errhandler *errhandler)
 {
     mur_errhandler_retain(handler);
+    handler->handles++;
     *errhandler = mur_object_handle(handler);
+    return MPI_SUCCESS;
+}
+
+/* For those who hold the engine's lock. The user's function may free the handler, or set another. */
+static int call(uint32_t kind, void *handle, struct mur_errhandler *handler, int code)
+{
+    mur_errhandler_retain(handler);
+    mur_engine_unlock();
+    mur_errhandler_raise(kind, handle, handler, code);
+    mur_engine_lock();
+    mur_errhandler_release(handler);
     return MPI_SUCCESS;
 }
 
@@ -84,8 +96,7 @@ int mur_mpi_comm_get_errhandler(struct mur_comm *comm, MPI_Errhandler *errhandle
 
 int mur_mpi_comm_call_errhandler(struct mur_comm *comm, int errorcode)
 {
-    mur_errhandler_raise(MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler, errorcode);
-    return MPI_SUCCESS;
+    return call(MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler, errorcode);
 }
 
 int mur_mpi_file_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn, MPI_Errhandler *errhandler)
@@ -112,19 +123,30 @@ int mur_mpi_file_call_errhandler(struct mur_file *fh, int errorcode)
 {
     void *handle = fh ? mur_object_handle(fh) : MPI_FILE_NULL;
 
-    mur_errhandler_raise(MUR_KIND_FILE, handle, *slot_of_file(fh), errorcode);
-    return MPI_SUCCESS;
+    return call(MUR_KIND_FILE, handle, *slot_of_file(fh), errorcode);
 }
 
-int mur_mpi_errhandler_free(MPI_Errhandler *errhandler)
+static int free_handle(MPI_Errhandler *errhandler)
 {
     struct mur_errhandler *handler = mur_errhandler_find(*errhandler);
 
     if (!handler)
         return mur_error(MPI_ERR_ERRHANDLER, "*errhandler is not a live error handler: freed, or never one");
-    mur_engine_lock(); /* legal at any time, so the entry point does not take it */
+    if (!handler->object.predefined && handler->handles == 0)
+        return mur_error(MPI_ERR_ERRHANDLER, "*errhandler has been freed already; only objects still have it");
+    handler->handles--; /* of a predefined one nobody asks for it */
     mur_errhandler_release(handler);
-    mur_engine_unlock();
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;
+}
+
+/* Legal at any time, so the entry point does not take the lock. */
+int mur_mpi_errhandler_free(MPI_Errhandler *errhandler)
+{
+    int rc;
+
+    mur_engine_lock();
+    rc = free_handle(errhandler);
+    mur_engine_unlock();
+    return rc;
 }

@@ -10,7 +10,8 @@
 struct mur_errhandler;
 
 /* Does what the handler says with an error of the object behind `handle`, of this kind (enum mur_kind). Returns the
- * code, unless the handler ends the job. */
+ * code, unless the handler ends the job. The caller holds a reference to the handler, and not the engine's lock, since
+ * the user's function may call MPI. */
 int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *handler, int code);
 
 /* Where the error handler of a file is kept, or NULL when it is no live file. That of MPI_FILE_NULL (NULL will do)

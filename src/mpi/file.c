@@ -124,7 +124,7 @@ int mur_mpi_file_set_view(struct mur_file *fh, MPI_Offset disp, struct mur_type 
 static MPI_Datatype give_type(struct mur_type *type)
 {
     mur_type_retain(type);
-    return mur_object_handle(type);
+    return mur_type_hand_out(type);
 }
 
 int mur_mpi_file_get_view(struct mur_file *fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,

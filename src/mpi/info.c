@@ -41,7 +41,7 @@ int mur_mpi_info_create_env(int argc, char *argv[], MPI_Info *handle)
 
     if (rc)
         return rc;
-    rc = mur_info_describe_start(info, argv ? argc : 0, argv, NULL, NULL);
+    rc = mur_info_describe_start(info, argv ? argc : 0, argv, mur_info_maxprocs(), NULL);
     if (rc) {
         mur_info_free(info);
         return rc;

@@ -77,8 +77,8 @@ int mur_mpi_sendrecv(const void *sendbuf, MPI_Count sendcount, struct mur_type *
     struct mur_request *receive, *send;
     int rc, send_rc;
 
-    rc = mur_irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, comm->context, &receive);
-    if (rc)
+    if ((rc = mur_send_check(sendcount, sendtype, dest)) ||
+        (rc = mur_irecv(recvbuf, recvcount, recvtype, source, recvtag, comm, comm->context, &receive)))
         return rc;
     send_rc = mur_isend(sendbuf, sendcount, sendtype, dest, sendtag, comm, comm->context, MUR_STANDARD, &send);
     if (send_rc) { /* nothing is sent; neither shall a receive be left that takes a later message */

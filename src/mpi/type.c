@@ -35,7 +35,7 @@ static int widen(struct mur_counts counts, MPI_Count length, MPI_Count **copy, c
 static int hand_out(int rc, struct mur_type *type, MPI_Datatype *handle)
 {
     if (!rc)
-        *handle = mur_object_handle(type);
+        *handle = mur_type_hand_out(type);
     return rc;
 }
 
@@ -238,6 +238,7 @@ int mur_mpi_type_commit(MPI_Datatype *handle)
     return rc ? rc : mur_type_commit(type);
 }
 
+/* What MPI_Type_get_contents gives is another handle of the same type: the attributes go with the last one. */
 int mur_mpi_type_free(MPI_Datatype *handle)
 {
     struct mur_type *type;
@@ -247,8 +248,11 @@ int mur_mpi_type_free(MPI_Datatype *handle)
         return rc;
     if (type->object.predefined || type->is_permanent)
         return mur_error(MPI_ERR_TYPE, "the datatype %s is predefined and cannot be freed", type->name);
-    if ((rc = mur_attributes_delete(&type->attributes, type)))
+    if (!type->handles)
+        return mur_error(MPI_ERR_TYPE, "the datatype has been freed already; only what was made of it still needs it");
+    if (type->handles == 1 && (rc = mur_attributes_delete(&type->attributes, type)))
         return rc;
+    type->handles--;
     mur_type_release(type);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;

@@ -75,7 +75,7 @@ int mur_mpi_type_get_contents_c(struct mur_type *datatype, MPI_Count max_integer
         array_of_large_counts[i] = recipe->larges[i];
     for (MPI_Count i = 0; i < recipe->type_count; i++) {
         mur_type_retain(recipe->types[i]);
-        array_of_datatypes[i] = mur_object_handle(recipe->types[i]);
+        array_of_datatypes[i] = mur_type_hand_out(recipe->types[i]);
     }
     return MPI_SUCCESS;
 }

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keys are numbers, rows of a table above all predefined keys; a row is used again when its key has been freed and no
- * attribute refers to it. */
+ * attribute refers to it.
+ *
+ * An attribute is busy while a callback works on its value, without the engine's lock. It stays in its list then; other
+ * threads that want to change, delete or copy it wait, and a callback that tries so itself is refused. So a value is
+ * deleted once, and by nobody while another copies it. */
 #include "object/attribute.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -22,6 +27,8 @@ struct keyval {
 struct mur_attribute {
     struct mur_attribute *next;
     int keyval;
+    bool is_busy;
+    pthread_t user; /* the thread whose callback works on the value, while it is busy */
     void *value;
 };
 
@@ -51,7 +58,10 @@ static int find_keyval(int keyval, uint32_t kind)
         return mur_error(MPI_ERR_KEYVAL, "the key is MPI_KEYVAL_INVALID");
     if (!row)
         return keyval >= MPI_TAG_UB && keyval <= MPI_WIN_MODEL
-                   ? mur_error(MPI_ERR_KEYVAL, "the key %d is predefined, and its value cannot be changed", keyval)
+                   ? mur_error(MPI_ERR_KEYVAL,
+                               "the key %d is predefined: its value can only be asked for, of the kind of object that "
+                               "has it",
+                               keyval)
                    : mur_error(MPI_ERR_KEYVAL, "%d is no key that MPI has given out, or one that was freed", keyval);
     if (row->kind != kind)
         return mur_error(MPI_ERR_KEYVAL, "the key was created for %s, not for %s", kind_name(row->kind),
@@ -162,61 +172,85 @@ static int call_copy(void *object, int keyval, void *value, void **copy, int *fl
     return rc;
 }
 
-static int add(struct mur_attribute **list, int keyval, void *value)
+/* The attribute with this key, which nobody else works on; NULL in *found_p where there is none (any more). */
+static int claim(struct mur_attribute *const *list, int keyval, struct mur_attribute **found_p)
 {
-    struct mur_attribute *attribute = malloc(sizeof *attribute);
-
-    if (!attribute)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for an attribute");
-    *attribute = (struct mur_attribute){.next = *list, .keyval = keyval, .value = value};
-    row_of(keyval)->references++;
-    *list = attribute;
+    while ((*found_p = find(*list, keyval)) && (*found_p)->is_busy) {
+        if (pthread_equal((*found_p)->user, pthread_self()))
+            return mur_error(MPI_ERR_OTHER,
+                             "a callback of the attribute with key %d, which is not done with its "
+                             "value, makes this call",
+                             keyval);
+        mur_engine_breathe();
+    }
     return MPI_SUCCESS;
 }
 
-/* Takes an attribute off the list, if a callback has not done so already. */
-static void take_off(struct mur_attribute **list, int keyval)
+static void begin_callback(struct mur_attribute *attribute)
 {
-    while (*list && (*list)->keyval != keyval)
-        list = &(*list)->next;
-    if (*list) {
-        struct mur_attribute *attribute = *list;
-
-        *list = attribute->next;
-        free(attribute);
-        keyval_release(keyval);
-    }
+    attribute->is_busy = true;
+    attribute->user = pthread_self();
 }
 
-/* The callback may do anything to the list, and to the key: what it needs is held on to. */
+static struct mur_attribute *create(int keyval, void *value)
+{
+    struct mur_attribute *attribute = malloc(sizeof *attribute);
+
+    if (attribute) {
+        *attribute = (struct mur_attribute){.keyval = keyval, .value = value};
+        row_of(keyval)->references++;
+    }
+    return attribute;
+}
+
+static void push(struct mur_attribute **list, struct mur_attribute *attribute)
+{
+    attribute->next = *list;
+    *list = attribute;
+}
+
+static void destroy(struct mur_attribute *attribute)
+{
+    keyval_release(attribute->keyval);
+    free(attribute);
+}
+
+/* Meanwhile the callback may change the list, but for this attribute. */
 static int delete_one(struct mur_attribute **list, void *object, struct mur_attribute *attribute)
 {
-    int keyval = attribute->keyval, rc;
+    int rc;
 
-    row_of(keyval)->references++;
-    rc = call_delete(object, keyval, attribute->value);
-    if (!rc)
-        take_off(list, keyval);
-    keyval_release(keyval);
-    return rc;
+    begin_callback(attribute);
+    rc = call_delete(object, attribute->keyval, attribute->value);
+    attribute->is_busy = false;
+    if (rc)
+        return rc;
+    while (*list != attribute)
+        list = &(*list)->next;
+    *list = attribute->next;
+    destroy(attribute);
+    return MPI_SUCCESS;
 }
 
 int mur_attribute_set(struct mur_attribute **list, void *object, int keyval, void *value)
 {
     int rc = find_keyval(keyval, kind_of(object));
-    struct mur_attribute *before;
+    struct mur_attribute *before, *made;
 
     if (rc)
         return rc;
-    before = find(*list, keyval);
-    if (row_of(keyval)->is_freed && !before)
+    if (row_of(keyval)->is_freed && !find(*list, keyval))
         return mur_error(MPI_ERR_KEYVAL, "the key has been freed");
-    row_of(keyval)->references++;
-    if (before)
+    made = create(keyval, value);
+    if (!made)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for an attribute");
+    rc = claim(list, keyval, &before);
+    if (!rc && before)
         rc = delete_one(list, object, before);
     if (!rc)
-        rc = add(list, keyval, value);
-    keyval_release(keyval);
+        push(list, made);
+    else
+        destroy(made);
     return rc;
 }
 
@@ -239,12 +273,31 @@ int mur_attribute_delete(struct mur_attribute **list, void *object, int keyval)
     int rc = find_keyval(keyval, kind_of(object));
     struct mur_attribute *found;
 
-    if (rc)
+    if (rc || (rc = claim(list, keyval, &found)))
         return rc;
-    found = find(*list, keyval);
     if (!found)
         return mur_error(MPI_ERR_KEYVAL, "the object has no attribute with this key");
     return delete_one(list, object, found);
+}
+
+static int copy_one(struct mur_attribute *const *list, void *object, int keyval, struct mur_attribute **copies)
+{
+    struct mur_attribute *attribute, *made;
+    void *copy = NULL;
+    int flag, rc = claim(list, keyval, &attribute);
+
+    if (rc || !attribute)
+        return rc;
+    begin_callback(attribute);
+    rc = call_copy(object, keyval, attribute->value, &copy, &flag);
+    attribute->is_busy = false;
+    if (rc || !flag)
+        return rc;
+    made = create(keyval, copy);
+    if (!made)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for an attribute");
+    push(copies, made);
+    return MPI_SUCCESS;
 }
 
 /* The oldest first, so that the copies end up in the same order. A callback may change the list: the keys are written
@@ -263,19 +316,8 @@ int mur_attributes_copy(struct mur_attribute *const *list, void *object, struct 
     count = 0;
     for (const struct mur_attribute *a = *list; a; a = a->next)
         keys[count++] = a->keyval;
-    while (count-- > 0 && !rc) {
-        const struct mur_attribute *attribute = find(*list, keys[count]);
-        void *copy = NULL;
-        int flag = 0;
-
-        if (!attribute)
-            continue;
-        row_of(keys[count])->references++;
-        rc = call_copy(object, keys[count], attribute->value, &copy, &flag);
-        if (!rc && flag)
-            rc = add(copies, keys[count], copy);
-        keyval_release(keys[count]);
-    }
+    while (count-- > 0 && !rc)
+        rc = copy_one(list, object, keys[count], copies);
     free(keys);
     return rc;
 }
@@ -284,7 +326,12 @@ int mur_attributes_delete(struct mur_attribute **list, void *object)
 {
     int rc = MPI_SUCCESS;
 
-    while (*list && !rc)
-        rc = delete_one(list, object, *list);
+    while (*list && !rc) {
+        struct mur_attribute *latest;
+
+        rc = claim(list, (*list)->keyval, &latest);
+        if (!rc && latest)
+            rc = delete_one(list, object, latest);
+    }
     return rc;
 }

@@ -32,6 +32,7 @@ struct mur_errhandler *mur_errhandler_create(uint32_t serves)
     if (handler) {
         handler->action = MUR_ERRORS_CALL;
         handler->serves = serves;
+        handler->handles = 1;
     }
     return handler;
 }

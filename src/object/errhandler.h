@@ -16,6 +16,7 @@ enum mur_errhandler_action {
 struct mur_errhandler {
     struct mur_object object;
     enum mur_errhandler_action action;
+    int handles;     /* that users hold and will free; those of predefined handlers do not count */
     uint32_t serves; /* the kind of object (enum mur_kind) it may be attached to; 0: any */
     union {
         MPI_Comm_errhandler_function *comm;
@@ -37,13 +38,14 @@ static inline struct mur_errhandler *mur_errhandler_find(MPI_Errhandler handle)
 
 static inline void mur_errhandler_retain(struct mur_errhandler *handler)
 {
-    handler->object.references++;
+    if (!handler->object.predefined)
+        handler->object.references++;
 }
 
 /* Drops a reference; the last one frees the handler. Predefined ones are never freed. */
 void mur_errhandler_release(struct mur_errhandler *handler);
 
-/* A handler that calls a user's function. The caller sets `function`. NULL for want of memory. */
+/* A handler that calls a user's function, with one handle. The caller sets `function`. NULL for want of memory. */
 struct mur_errhandler *mur_errhandler_create(uint32_t serves);
 
 /* Attaches `handler` in the place of *slot_p; the reference moves with it. */

@@ -186,6 +186,13 @@ static const char *thread_level_name(int level)
     }
 }
 
+const char *mur_info_maxprocs(void)
+{
+    const char *asked = getenv(MUR_ENV_MAXPROCS);
+
+    return asked ? asked : "1"; /* a program that nobody launched is a world of one */
+}
+
 /* Reads the process's command line into `text`: the arguments, each with a NUL behind it. Returns how many bytes. */
 static size_t read_command_line(char *text, size_t bytes)
 {
@@ -203,8 +210,7 @@ static size_t read_command_line(char *text, size_t bytes)
 int mur_info_env_setup(int required_thread_level)
 {
     enum { MOST_ARGUMENTS = 256 };
-    const char *asked = getenv(MUR_ENV_MAXPROCS);
-    char text[4096], maxprocs[16];
+    char text[4096];
     char *argv[MOST_ARGUMENTS];
     size_t length = read_command_line(text, sizeof text);
     int argc = 0;
@@ -213,6 +219,6 @@ int mur_info_env_setup(int required_thread_level)
         argv[argc++] = text + i;
     mur_info_env.object.predefined = (uint32_t)(uintptr_t)MPI_INFO_ENV;
     mur_predefined[mur_info_env.object.predefined] = &mur_info_env.object;
-    snprintf(maxprocs, sizeof maxprocs, "%.15s", asked ? asked : "1");
-    return mur_info_describe_start(&mur_info_env, argc, argv, maxprocs, thread_level_name(required_thread_level));
+    return mur_info_describe_start(&mur_info_env, argc, argv, mur_info_maxprocs(),
+                                   thread_level_name(required_thread_level));
 }

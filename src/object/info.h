@@ -46,6 +46,9 @@ bool mur_info_delete(struct mur_info *info, const char *key);
 int mur_info_describe_start(struct mur_info *info, int argc, char *const *argv, const char *maxprocs,
                             const char *thread_level);
 
+/* How many processes the command asked for that started this one, as a decimal number. */
+const char *mur_info_maxprocs(void);
+
 /* Fills MPI_INFO_ENV from this process and the thread level that it asks for. */
 int mur_info_env_setup(int required_thread_level);
 

@@ -10,6 +10,7 @@
 #include "datatype/basic.h"
 #include "datatype/layout.h"
 #include "object/attribute.h"
+#include "object/type_predefined.h"
 
 static struct mur_pool types = MUR_POOL(MUR_KIND_TYPE, struct mur_type, "type");
 static struct mur_type predefined[MUR_BASICS];
@@ -68,9 +69,10 @@ int mur_type_setup(void)
     return MPI_SUCCESS;
 }
 
+/* Named and unnamed ones (object/type_predefined.h); after an error the others' turn comes all the same. */
 int mur_type_delete_predefined_attributes(void)
 {
-    int rc = MPI_SUCCESS;
+    int rc = mur_type_delete_unnamed_attributes();
 
     for (int basic = MUR_BASIC_MIXED + 1; basic < MUR_BASICS; basic++) {
         int one = mur_attributes_delete(&predefined[basic].attributes, &predefined[basic]);

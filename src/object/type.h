@@ -42,12 +42,20 @@ struct mur_type {
     struct mur_type *expansion; /* a reference: the same type out of simpler ones (subarray, darray), or NULL */
     struct mur_type_recipe recipe;
     struct mur_attribute *attributes; /* (object/attribute.h) */
+    int handles;                      /* that users hold and will free; none once only other objects need the type */
     char name[MPI_MAX_OBJECT_NAME];
 };
 
 static inline struct mur_type *mur_type_find(MPI_Datatype handle)
 {
     return mur_object_find(handle, MUR_KIND_TYPE);
+}
+
+/* A handle for the user, who takes over a reference with it. */
+static inline MPI_Datatype mur_type_hand_out(struct mur_type *type)
+{
+    type->handles++;
+    return mur_object_handle(type);
 }
 
 static inline void mur_type_retain(struct mur_type *type)

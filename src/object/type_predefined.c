@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "datatype/basic.h"
+#include "object/attribute.h"
 #include "object/type_create.h"
 
 enum { UNNAMED_MAX = 4096 };
@@ -30,6 +31,18 @@ static int keep(struct mur_type *type, struct mur_type *expansion)
     }
     unnamed[unnamed_count++] = type;
     return MPI_SUCCESS;
+}
+
+int mur_type_delete_unnamed_attributes(void)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < unnamed_count; i++) {
+        int one = mur_attributes_delete(&unnamed[i]->attributes, unnamed[i]);
+
+        rc = rc ? rc : one;
+    }
+    return rc;
 }
 
 static struct mur_type *find_f90(int combiner, int p, int r)

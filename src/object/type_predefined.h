@@ -13,6 +13,9 @@ int mur_type_f90(int combiner, int p, int r, struct mur_type **type_p);
 /* The pair of these types: a named one, an unnamed one, or NULL where they make no pair. */
 int mur_type_value_index(struct mur_type *value, struct mur_type *index, struct mur_type **type_p);
 
+/* Deletes the attributes of all of them. */
+int mur_type_delete_unnamed_attributes(void);
+
 /* MPI_MINLOC (or MAXLOC) on an unnamed pair: inout[i] = in[i] op inout[i]. */
 void mur_type_reduce_pairs(const struct mur_type *pair, bool is_max, const void *in, void *inout, MPI_Count count);
 

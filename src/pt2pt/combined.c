@@ -61,11 +61,13 @@ static void give_up(struct mur_request *request)
 int mur_isendrecv(const struct mur_half *send, const struct mur_half *receive, struct mur_comm *comm,
                   struct mur_request **request_p)
 {
-    struct mur_request *request = mur_request_create_composite(&kind, comm, NULL, sizeof(struct combined), false);
-    struct mur_request *sent, *received;
+    struct mur_request *request, *sent, *received;
     struct combined *combined;
-    int rc;
+    int rc = mur_send_check(send->count, send->type, send->rank);
 
+    if (rc)
+        return rc;
+    request = mur_request_create_composite(&kind, comm, NULL, sizeof(struct combined), false);
     if (!request)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a combined request");
     combined = request->extra;

@@ -16,6 +16,10 @@ enum mur_send_mode { MUR_STANDARD, MUR_SYNCHRONOUS };
 
 int mur_pt2pt_setup(void);
 
+/* What mur_isend would say of a send to `dest`, but for want of memory. A call that also receives asks before it posts
+ * its receive, which may take a message that waits already. */
+int mur_send_check(MPI_Count count, const struct mur_type *type, int dest);
+
 /* Starts a send. *request_p is mur_request_finished where the buffer may already be used again. `dest` is a rank of
  * the communicator, or MPI_PROC_NULL. */
 int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int dest, int tag, struct mur_comm *comm,

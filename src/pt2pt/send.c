@@ -20,6 +20,13 @@ static inline int data_bytes(MPI_Count count, const struct mur_type *type, size_
     return MPI_SUCCESS;
 }
 
+int mur_send_check(MPI_Count count, const struct mur_type *type, int dest)
+{
+    size_t bytes;
+
+    return dest == MPI_PROC_NULL ? MPI_SUCCESS : data_bytes(count, type, &bytes);
+}
+
 static void pack(void *argument, void *out, size_t bytes)
 {
     mur_cursor_pack(argument, out, bytes);

@@ -7,6 +7,13 @@
 
 #include "test.h"
 
+/* The sanitizer is to return NULL for too much memory, as malloc does. */
+const char *__asan_default_options(void);
+const char *__asan_default_options(void)
+{
+    return "allocator_may_return_null=1";
+}
+
 static int class_of(int code)
 {
     int class;
@@ -56,6 +63,13 @@ static void environment(int argc, char **argv)
 
     MPI_Info_create_env(argc, argv, &info);
     CHECK(!strcmp(get(info, "command"), argv[0]) && strcmp(get(info, "wdir"), "(none)"));
+    CHECK(!strcmp(get(info, "maxprocs"), "1"));
+    MPI_Info_free(&info);
+    MPI_Info_create_env(4, (char *[]){"a.out", "-x", "two words", ""}, &info);
+    CHECK(!strcmp(get(info, "command"), "a.out") && !strncmp(get(info, "argv"), "-x two words", 12));
+    MPI_Info_free(&info);
+    MPI_Info_create_env(0, NULL, &info);
+    CHECK(!strcmp(get(info, "command"), "(none)") && !strcmp(get(info, "argv"), "(none)"));
     MPI_Info_free(&info);
 }
 
@@ -92,6 +106,10 @@ static void memory(void)
     CHECK(class_of(MPI_Free_mem(base + 8)) == MPI_ERR_BASE);
     CHECK(MPI_Free_mem(base) == MPI_SUCCESS && MPI_Free_mem(other) == MPI_SUCCESS);
     CHECK(class_of(MPI_Free_mem(base)) == MPI_ERR_BASE);
+    CHECK(class_of(MPI_Free_mem(&base)) == MPI_ERR_BASE);
+    CHECK(class_of(MPI_Alloc_mem(PTRDIFF_MAX, MPI_INFO_NULL, &base)) == MPI_ERR_NO_MEM);
+    CHECK(class_of(MPI_Alloc_mem(-1, MPI_INFO_NULL, &base)) == MPI_ERR_ARG);
+    CHECK(MPI_Alloc_mem(0, MPI_INFO_NULL, &base) == MPI_SUCCESS && MPI_Free_mem(base) == MPI_SUCCESS);
 }
 
 int main(int argc, char **argv)

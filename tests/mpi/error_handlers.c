@@ -89,8 +89,52 @@ static void test_wrong_kind(void)
     CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS && got == MPI_ERRHANDLER_NULL);
 }
 
+/* A handle can be freed once; the object that has the handler keeps it. New communicators and files start with what
+ * the standard says (MPI-5.0 §9.3). */
+static void test_lives(void)
+{
+    MPI_Errhandler handler, stale, got;
+    MPI_Comm parent, child;
+    MPI_File file;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &parent);
+    MPI_Comm_create_errhandler(note, &handler);
+    MPI_Comm_set_errhandler(parent, handler);
+    stale = handler;
+    CHECK(MPI_Errhandler_free(&handler) == MPI_SUCCESS && handler == MPI_ERRHANDLER_NULL);
+    for (int i = 0; i < 3; i++)
+        CHECK(MPI_Errhandler_free(&stale) != MPI_SUCCESS);
+    CHECK(MPI_Errhandler_free(&handler) != MPI_SUCCESS); /* MPI_ERRHANDLER_NULL */
+    MPI_Comm_split(parent, 0, 0, &child);
+    MPI_Comm_free(&parent);
+    CHECK(MPI_Comm_get_errhandler(child, &got) == MPI_SUCCESS && got == stale);
+    calls = 0;
+    CHECK(MPI_Send(&calls, 1, MPI_INT, 7, 0, child) != MPI_SUCCESS && calls == 1 && called_with == child);
+    CHECK(MPI_Comm_set_errhandler(child, MPI_ERRORS_RETURN) == MPI_SUCCESS);
+    CHECK(MPI_Comm_set_errhandler(child, got) == MPI_SUCCESS); /* the handle that was got keeps it */
+    CHECK(MPI_Errhandler_free(&got) == MPI_SUCCESS);
+    MPI_Comm_free(&child);
+
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_ABORT);
+    MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_File_set_errhandler(MPI_FILE_NULL, MPI_ERRORS_RETURN);
+    CHECK(MPI_File_get_errhandler(file, &got) == MPI_SUCCESS && got == MPI_ERRORS_ABORT);
+    MPI_Errhandler_free(&got);
+    MPI_File_close(&file);
+}
+
+static int after_finalize;
+
+static void note_late(MPI_Comm *comm, int *code, ...)
+{
+    (void)code;
+    CHECK(*comm == MPI_COMM_SELF);
+    after_finalize++;
+}
+
 int main(int argc, char **argv)
 {
+    MPI_Errhandler initial;
     int rank;
 
     MPI_Init(&argc, &argv);
@@ -100,6 +144,11 @@ int main(int argc, char **argv)
     test_request(rank);
     test_self();
     test_wrong_kind();
+    test_lives();
+    MPI_Comm_create_errhandler(note_late, &initial); /* MPI_COMM_SELF's is also the initial one */
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, initial);
+    MPI_Errhandler_free(&initial);
     MPI_Finalize();
+    CHECK(MPI_Comm_rank(MPI_COMM_WORLD, &rank) != MPI_SUCCESS && after_finalize == 1);
     return 0;
 }

@@ -96,12 +96,73 @@ static void others(void)
     MPI_File_close(&file);
 }
 
+static int query(void *state, MPI_Status *status)
+{
+    (void)state;
+    MPI_Status_set_elements(status, MPI_BYTE, 0);
+    MPI_Status_set_cancelled(status, 0);
+    return MPI_SUCCESS;
+}
+
+static int release(void *state)
+{
+    (void)state;
+    return MPI_SUCCESS;
+}
+
+static int cancel(void *state, int is_complete)
+{
+    (void)state;
+    (void)is_complete;
+    return MPI_SUCCESS;
+}
+
+/* All kinds of requests at once, and a message between probe and receive. */
+static void requests(void)
+{
+    MPI_Request made[5];
+    MPI_Message message;
+    MPI_Comm copy;
+    int numbers[5], value = 1, number;
+
+    MPI_Recv_init(&value, 1, MPI_INT, 0, 5, MPI_COMM_SELF, &made[0]);
+    MPI_Grequest_start(query, release, cancel, NULL, &made[1]);
+    MPI_Precv_init(&value, 1, 1, MPI_INT, 0, 6, MPI_COMM_SELF, MPI_INFO_NULL, &made[2]);
+    MPI_Bcast_init(&value, 1, MPI_INT, 0, MPI_COMM_SELF, MPI_INFO_NULL, &made[3]);
+    MPI_Comm_idup(MPI_COMM_SELF, &copy, &made[4]);
+    for (int i = 0; i < 5; i++) {
+        numbers[i] = MPI_Request_toint(made[i]);
+        CHECK(numbers[i] >= 4096);
+        for (int k = 0; k < i; k++)
+            CHECK(numbers[k] != numbers[i]);
+    }
+    for (int i = 0; i < 5; i++)
+        CHECK(MPI_Request_fromint(numbers[i]) == made[i]);
+    MPI_Wait(&made[4], MPI_STATUS_IGNORE);
+    MPI_Comm_free(&copy);
+    MPI_Grequest_complete(made[1]);
+    MPI_Wait(&made[1], MPI_STATUS_IGNORE);
+    MPI_Request_free(&made[0]);
+    MPI_Request_free(&made[2]);
+    MPI_Request_free(&made[3]);
+
+    MPI_Isend(&value, 1, MPI_INT, 0, 8, MPI_COMM_SELF, &made[0]);
+    MPI_Mprobe(0, 8, MPI_COMM_SELF, &message, MPI_STATUS_IGNORE);
+    number = MPI_Message_toint(message);
+    CHECK(number >= 4096 && MPI_Message_fromint(number) == message);
+    MPI_Mrecv(&value, 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    CHECK(MPI_Message_fromint(number) == MPI_MESSAGE_NULL);
+    CHECK(MPI_Message_fromint(MPI_Message_toint(MPI_MESSAGE_NULL)) == MPI_MESSAGE_NULL);
+    MPI_Wait(&made[0], MPI_STATUS_IGNORE);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     communicators();
     types();
     others();
+    requests();
     MPI_Finalize();
     return 0;
 }

@@ -40,7 +40,8 @@ static struct mur_counts wide(const MPI_Count *array)
 
 static void free_type(struct mur_type *type)
 {
-    MPI_Datatype handle = mur_object_handle(type);
+    /* A type that a constructor of ours made has not been given to a user yet. */
+    MPI_Datatype handle = type->handles ? mur_object_handle(type) : mur_type_hand_out(type);
 
     assert_int_equal(mur_mpi_type_free(&handle), MPI_SUCCESS);
     assert_ptr_equal(handle, MPI_DATATYPE_NULL);

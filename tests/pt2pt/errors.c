@@ -116,6 +116,26 @@ static void half_a_call(void)
     MPI_Comm_free(&comm);
 }
 
+/* Nor does it take a message that waits already. */
+static void half_a_call_late(void)
+{
+    MPI_Comm comm = quiet_comm();
+    int value = rank + 5, got = -1, trap = -1;
+    MPI_Count too_many = (MPI_Count)1 << 62;
+    MPI_Request sent, request;
+
+    MPI_Isend(&value, 1, MPI_INT, peer, 1, comm, &sent);
+    MPI_Probe(peer, 1, comm, MPI_STATUS_IGNORE);
+    CHECK(class_of(MPI_Sendrecv_c(&value, too_many, MPI_INT, peer, 1, &trap, 1, MPI_INT, peer, 1, comm,
+                                  MPI_STATUS_IGNORE)) == MPI_ERR_COUNT);
+    CHECK(class_of(MPI_Isendrecv_c(&value, too_many, MPI_INT, peer, 1, &trap, 1, MPI_INT, peer, 1, comm, &request)) ==
+          MPI_ERR_COUNT);
+    MPI_Recv(&got, 1, MPI_INT, peer, 1, comm, MPI_STATUS_IGNORE);
+    CHECK(got == peer + 5 && trap == -1);
+    MPI_Wait(&sent, MPI_STATUS_IGNORE);
+    MPI_Comm_free(&comm);
+}
+
 /* Of three receives the second fails. */
 static void some_fail(void)
 {
@@ -175,6 +195,7 @@ int main(int argc, char **argv)
     next_call();
     freed_before();
     half_a_call();
+    half_a_call_late();
     some_fail();
     one_fails();
     MPI_Finalize();
