@@ -87,6 +87,13 @@ int mur_boot_start(void)
     return getenv(MUR_ENV_CONTROL_FD) ? join_job() : MPI_SUCCESS;
 }
 
+int mur_boot_resume(void)
+{
+    int rc = mur_process.control_fd >= 0 ? send_control(MUR_CONTROL_INIT, getpid(), "") : 0;
+
+    return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
+}
+
 void mur_boot_finish(void)
 {
     if (mur_process.control_fd >= 0)

@@ -9,7 +9,8 @@
 enum mur_phase { MUR_PHASE_BEFORE_INIT, MUR_PHASE_RUNNING, MUR_PHASE_FINALIZED };
 
 struct mur_process {
-    enum mur_phase phase;
+    enum mur_phase phase;  /* of the world */
+    int instances;         /* the world, if it is up, and sessions */
     int thread_level;      /* granted: MPI_THREAD_... */
     pthread_t main_thread; /* the one that initialised */
     int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
@@ -25,6 +26,9 @@ extern struct mur_process mur_process;
 /* Reads the environment that the launcher left; without one, makes a world of one. Fails when there are signs of a
  * launcher that cannot be reached. */
 int mur_boot_start(void);
+
+/* Tells the agent that MPI is used once more, after it was told of the end. */
+int mur_boot_resume(void);
 
 /* Tells the agent that this process has finalized. */
 void mur_boot_finish(void);

@@ -42,8 +42,7 @@ int mur_engine_start(int size, size_t common_bytes)
     return MPI_SUCCESS;
 }
 
-/* Everything that others still need from this process is finished first. */
-void mur_engine_stop(void)
+void mur_engine_drain(void)
 {
     struct mur_waiter waiter = {0};
 
@@ -52,9 +51,6 @@ void mur_engine_stop(void)
             mur_waiter_idle(&waiter);
         else
             waiter = (struct mur_waiter){0};
-    mur_engine.transport->close();
-    free(mur_engine.peers);
-    mur_engine.peers = NULL;
 }
 
 void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)

@@ -46,7 +46,9 @@ extern struct mur_engine mur_engine;
 
 /* Opens the transports for a job of `size` processes, with so much common memory. */
 int mur_engine_start(int size, size_t common_bytes);
-void mur_engine_stop(void);
+
+/* Finishes everything that others still need from this process. */
+void mur_engine_drain(void);
 
 /* One pass over everything that may have moved; returns false when nothing did. Never blocks. */
 bool mur_progress(void);

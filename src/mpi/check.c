@@ -11,7 +11,8 @@
 int mur_fault_phase(void)
 {
     if (mur_process.phase == MUR_PHASE_BEFORE_INIT)
-        return mur_error(MPI_ERR_OTHER, "called before MPI was initialised: call MPI_Init or MPI_Init_thread first");
+        return mur_error(MPI_ERR_OTHER,
+                         "called before MPI was initialised: call MPI_Init, MPI_Init_thread or MPI_Session_init first");
     return mur_error(MPI_ERR_OTHER, "called after MPI_Finalize: make this call before it");
 }
 

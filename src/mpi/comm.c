@@ -8,6 +8,7 @@
 #include "comm/intercomm.h"
 #include "comm/split_type.h"
 #include "mpi/bodies.h"
+#include "mpi/hints.h"
 #include "object/attribute.h"
 #include "object/comm.h"
 #include "object/group.h"
@@ -89,7 +90,7 @@ static const struct {
 };
 
 /* Keys that are not known, and values that are neither "true" nor "false", change nothing. */
-static void set_hints(struct mur_comm *comm, const struct mur_info *info)
+void mur_comm_set_hints(struct mur_comm *comm, const struct mur_info *info)
 {
     for (size_t i = 0; i < sizeof hints / sizeof hints[0]; i++) {
         const char *value = mur_info_get(info, hints[i].key);
@@ -103,7 +104,7 @@ static void set_hints(struct mur_comm *comm, const struct mur_info *info)
 
 int mur_mpi_comm_set_info(struct mur_comm *comm, struct mur_info *info)
 {
-    set_hints(comm, info);
+    mur_comm_set_hints(comm, info);
     return MPI_SUCCESS;
 }
 
@@ -144,7 +145,7 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
         return rc;
     }
     made->attributes = attributes;
-    set_hints(made, info);
+    mur_comm_set_hints(made, info);
     return give(rc, made, newcomm);
 }
 

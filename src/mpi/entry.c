@@ -14,6 +14,7 @@
 #include "mpi/errors.h"
 #include "object/comm.h"
 #include "object/errhandler.h"
+#include "object/session.h"
 #include "object/type.h"
 
 /* A text that is cut when it grows too long; a cut one ends in "...". */
@@ -166,8 +167,9 @@ static struct owner owner_find(const struct mur_call *call, const int64_t *value
     const struct mur_parameter *parameter;
     void *handle;
     struct mur_errhandler **slot_p;
+    struct mur_session *session;
 
-    if (mur_process.phase != MUR_PHASE_RUNNING)
+    if (!mur_process.instances)
         return owner_none();
     if (comm)
         return owner_comm(comm);
@@ -181,6 +183,8 @@ static struct owner owner_find(const struct mur_call *call, const int64_t *value
         handle = handle ? *(void **)handle : NULL;
     if (parameter->show == MUR_SHOW_COMM && (comm = mur_comm_find(handle)) != NULL)
         return owner_comm(comm);
+    if (parameter->show == MUR_SHOW_SESSION && (session = mur_session_find(handle)) != NULL)
+        return (struct owner){MUR_KIND_SESSION, handle, session->errhandler};
     if (parameter->show == MUR_SHOW_FILE && (slot_p = mur_file_errhandler(handle)) != NULL)
         return (struct owner){MUR_KIND_FILE, handle, *slot_p};
     return owner_none();
@@ -220,6 +224,8 @@ static void call_user(const struct owner *owner, int code)
 
     if (owner->kind == MUR_KIND_COMM)
         owner->handler->function.comm((MPI_Comm *)&handle, &code, NULL);
+    else if (owner->kind == MUR_KIND_SESSION)
+        owner->handler->function.session((MPI_Session *)&handle, &code, NULL);
     else
         owner->handler->function.file((MPI_File *)&handle, &code, NULL);
 }

@@ -13,6 +13,7 @@
 #include "mpi/entry.h"
 #include "object/comm.h"
 #include "object/errhandler.h"
+#include "object/session.h"
 
 static struct mur_errhandler *file_null_errhandler = &mur_errors_return;
 
@@ -149,4 +150,34 @@ int mur_mpi_errhandler_free(MPI_Errhandler *errhandler)
     rc = free_handle(errhandler);
     mur_engine_unlock();
     return rc;
+}
+
+int mur_mpi_session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+                                      MPI_Errhandler *errhandler)
+{
+    struct mur_errhandler *handler;
+
+    mur_engine_lock(); /* legal at any time, so the entry point does not take it */
+    handler = create(MUR_KIND_SESSION, errhandler);
+    mur_engine_unlock();
+    if (!handler)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for an error handler");
+    handler->function.session = session_errhandler_fn;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_session_set_errhandler(struct mur_session *session, struct mur_errhandler *errhandler)
+{
+    return set(&session->errhandler, errhandler, MUR_KIND_SESSION, "session");
+}
+
+int mur_mpi_session_get_errhandler(struct mur_session *session, MPI_Errhandler *errhandler)
+{
+    return get(session->errhandler, errhandler);
+}
+
+int mur_mpi_session_call_errhandler(struct mur_session *session, int errorcode)
+{
+    mur_errhandler_raise(MUR_KIND_SESSION, mur_object_handle(session), session->errhandler, errorcode);
+    return MPI_SUCCESS;
 }

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "mpi/bodies.h"
 #include "object/comm.h"
+#include "object/session.h"
 
 /* Processes collected for a new group. */
 struct collection {
@@ -28,15 +29,21 @@ static void collection_add(struct collection *collection, int process)
     collection->processes[collection->size++] = process;
 }
 
-static int collection_finish(struct collection *collection, MPI_Group *handle)
+/* The new group belongs to the session of the one it was made from. */
+static int collection_finish(struct collection *collection, const struct mur_group *from, MPI_Group *handle)
 {
     struct mur_group *group = NULL;
     int rc = mur_group_create(collection->processes, collection->size, &group);
 
     free(collection->processes);
-    if (!rc)
-        *handle = mur_object_handle(group);
-    return rc;
+    if (rc)
+        return rc;
+    if (!group->object.predefined) {
+        group->session = from->session;
+        mur_session_retain(group->session);
+    }
+    *handle = mur_object_handle(group);
+    return MPI_SUCCESS;
 }
 
 /* One mark for each rank of a group. */
@@ -162,7 +169,7 @@ int mur_mpi_group_union(struct mur_group *group1, struct mur_group *group2, MPI_
     for (int i = 0; i < group2->size; i++)
         if (mur_group_rank_of(group1, group2->processes[i]) == MPI_UNDEFINED)
             collection_add(&collection, group2->processes[i]);
-    return collection_finish(&collection, newgroup);
+    return collection_finish(&collection, group1, newgroup);
 }
 
 /* The processes of group1 that are (or are not) in group2. */
@@ -176,7 +183,7 @@ static int select_processes(struct mur_group *group1, struct mur_group *group2, 
     for (int i = 0; i < group1->size; i++)
         if ((mur_group_rank_of(group2, group1->processes[i]) != MPI_UNDEFINED) == want_members)
             collection_add(&collection, group1->processes[i]);
-    return collection_finish(&collection, newgroup);
+    return collection_finish(&collection, group1, newgroup);
 }
 
 int mur_mpi_group_intersection(struct mur_group *group1, struct mur_group *group2, MPI_Group *newgroup)
@@ -204,7 +211,7 @@ int mur_mpi_group_incl(struct mur_group *group, int n, const int ranks[], MPI_Gr
         return rc;
     for (int i = 0; i < n; i++)
         collection_add(&collection, group->processes[ranks[i]]);
-    return collection_finish(&collection, newgroup);
+    return collection_finish(&collection, group, newgroup);
 }
 
 int mur_mpi_group_excl(struct mur_group *group, int n, const int ranks[], MPI_Group *newgroup)
@@ -221,7 +228,7 @@ int mur_mpi_group_excl(struct mur_group *group, int n, const int ranks[], MPI_Gr
         if (!marks[i])
             collection_add(&collection, group->processes[i]);
     free(marks);
-    return rc ? rc : collection_finish(&collection, newgroup);
+    return rc ? rc : collection_finish(&collection, group, newgroup);
 }
 
 int mur_mpi_group_range_incl(struct mur_group *group, int n, int ranges[][3], MPI_Group *newgroup)

@@ -10,6 +10,7 @@
 #include "object/context.h"
 #include "object/errhandler.h"
 #include "object/group.h"
+#include "object/session.h"
 #include "object/topology.h"
 
 static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "communicators");
@@ -34,6 +35,8 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);
+    comm->session = group->session;
+    mur_session_retain(comm->session);
     comm->board = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
@@ -55,19 +58,20 @@ static int setup_predefined(struct mur_comm *comm, int constant, const char *nam
     comm_init(comm, group, NULL, context, &mur_errors_are_fatal);
     mur_group_release(group);
     strcpy(comm->name, name);
-    mur_predefined[constant] = &comm->object;
     return MPI_SUCCESS;
 }
 
 int mur_comm_setup(int rank, int size)
 {
     int *processes = malloc((size_t)size * sizeof *processes);
+    uint32_t context;
     int rc;
 
     if (!processes)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the group of %d processes", size);
     for (int i = 0; i < size; i++)
         processes[i] = i;
+    mur_context_take(0, MUR_CONTEXT_GROUPS / MUR_CONTEXT_STRIDE, &context);
     rc = setup_predefined(&mur_comm_world, (int)(uintptr_t)MPI_COMM_WORLD, "MPI_COMM_WORLD", processes, size);
     free(processes);
     if (rc)
@@ -78,6 +82,18 @@ int mur_comm_setup(int rank, int size)
             return mur_error(MPI_ERR_NO_MEM, "no memory for the world's collectives");
     }
     return setup_predefined(&mur_comm_self, (int)(uintptr_t)MPI_COMM_SELF, "MPI_COMM_SELF", &rank, 1);
+}
+
+void mur_comm_publish(void)
+{
+    mur_predefined[mur_comm_world.object.predefined] = &mur_comm_world.object;
+    mur_predefined[mur_comm_self.object.predefined] = &mur_comm_self.object;
+}
+
+void mur_comm_unpublish(void)
+{
+    mur_predefined[mur_comm_world.object.predefined] = NULL;
+    mur_predefined[mur_comm_self.object.predefined] = NULL;
 }
 
 int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur_group *remote,
@@ -118,17 +134,7 @@ void mur_comm_release_slow(struct mur_comm *comm)
     mur_board_close(comm->board);
     mur_topology_free(comm->topology);
     mur_errhandler_release(comm->errhandler);
+    mur_session_release(comm->session);
     mur_group_release(comm->group);
     mur_pool_put(&comm_pool, comm);
-}
-
-void mur_comm_teardown(void)
-{
-    struct mur_comm *predefined[] = {&mur_comm_world, &mur_comm_self};
-
-    for (int i = 0; i < 2; i++) {
-        mur_board_close(predefined[i]->board);
-        mur_errhandler_release(predefined[i]->errhandler);
-        mur_group_release(predefined[i]->group);
-    }
 }

@@ -11,6 +11,7 @@ struct mur_board;
 struct mur_errhandler;
 struct mur_group;
 struct mur_send_buffer;
+struct mur_session;
 struct mur_topology;
 
 /* Messages carry a context. Every communicator owns a few in a row: `context` for point-to-point messages of users,
@@ -28,6 +29,7 @@ struct mur_comm {
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
+    struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
@@ -66,7 +68,10 @@ static inline void mur_comm_release(struct mur_comm *comm)
 
 /* Makes the two predefined communicators: the world of `size` processes 0..size-1 and the self communicator. */
 int mur_comm_setup(int rank, int size);
-void mur_comm_teardown(void);
+
+/* Makes their handles known, and unknown again: only the world model has them. */
+void mur_comm_publish(void);
+void mur_comm_unpublish(void);
 
 /* A communicator over `group`, or between `group` and `remote` unless that is NULL (references are taken). It has no
  * contexts yet; the errhandler is that of `parent`. */

@@ -18,7 +18,8 @@ enum {
     MUR_CONTEXT_LEADERS = 5,    /* between the leaders of MPI_Intercomm_create */
     MUR_CONTEXT_WORLD = 0,
     MUR_CONTEXT_SELF = MUR_CONTEXT_STRIDE,
-    MUR_CONTEXT_WORDS = 64, /* of the bitmap of a window */
+    MUR_CONTEXT_GROUPS = 2 * MUR_CONTEXT_STRIDE, /* making communicators of groups (comm/from_group.c) */
+    MUR_CONTEXT_WORDS = 64,                      /* of the bitmap of a window */
     MUR_CONTEXT_WINDOWS = 64,
     MUR_CONTEXT_LIMIT = MUR_CONTEXT_WINDOWS * MUR_CONTEXT_WORDS * 64, /* ids a process can use at a time */
 };

@@ -16,13 +16,13 @@ struct mur_errhandler mur_errors_return = PREDEFINED((uintptr_t)MPI_ERRORS_RETUR
 
 struct mur_errhandler *mur_errhandler_initial = &mur_errors_are_fatal;
 
-int mur_errhandler_setup(void)
+/* Sessions take handlers before anything has been initialised. */
+__attribute__((constructor)) static void setup(void)
 {
     struct mur_errhandler *predefined[] = {&mur_errors_are_fatal, &mur_errors_abort, &mur_errors_return};
 
     for (int i = 0; i < 3; i++)
         mur_predefined[predefined[i]->object.predefined] = &predefined[i]->object;
-    return MPI_SUCCESS;
 }
 
 struct mur_errhandler *mur_errhandler_create(uint32_t serves)

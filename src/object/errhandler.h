@@ -51,7 +51,4 @@ struct mur_errhandler *mur_errhandler_create(uint32_t serves);
 /* Attaches `handler` in the place of *slot_p; the reference moves with it. */
 void mur_errhandler_attach(struct mur_errhandler **slot_p, struct mur_errhandler *handler);
 
-/* Makes the predefined handlers known. */
-int mur_errhandler_setup(void);
-
 #endif

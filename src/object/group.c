@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "boot/process.h"
+#include "object/session.h"
 
 static struct mur_pool groups = MUR_POOL(MUR_KIND_GROUP, struct mur_group, "group");
 
@@ -34,6 +35,7 @@ void mur_group_release(struct mur_group *group)
         return;
     free(group->processes);
     free(group->by_process);
+    mur_session_release(group->session);
     mur_pool_put(&groups, group);
 }
 
@@ -67,6 +69,7 @@ int mur_group_create(const int *processes, int size, struct mur_group **group_p)
     group->size = size;
     group->is_ascending = is_ascending(processes, size);
     group->by_process = NULL;
+    group->session = NULL;
     group->rank = mur_group_rank_of(group, mur_process.rank);
     *group_p = group;
     return MPI_SUCCESS;

@@ -6,6 +6,8 @@
 #include "base/pool.h"
 #include "mpi.h"
 
+struct mur_session;
+
 /* A process is an index into this process's table of peers (engine/engine.h); the processes of one
  * MPI_COMM_WORLD are 0..size-1, in the order of their ranks. */
 struct mur_group {
@@ -14,7 +16,8 @@ struct mur_group {
     int rank;          /* of this process, or MPI_UNDEFINED */
     bool is_ascending; /* the processes are in the order of their numbers, so they can be searched as they are */
     int *processes;    /* [size], owned */
-    int *by_process;   /* [size] the ranks in the order of their processes; made at first need, owned; or NULL */
+    struct mur_session *session; /* that it came from, a reference; or NULL */
+    int *by_process; /* [size] the ranks in the order of their processes; made at first need, owned; or NULL */
 };
 
 extern struct mur_group mur_group_empty;

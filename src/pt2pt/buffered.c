@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "datatype/layout.h"
 #include "object/comm.h"
+#include "object/session.h"
 #include "pt2pt/pt2pt.h"
 
 struct segment {
@@ -36,6 +37,14 @@ static struct mur_send_buffer *process_buffer;
 struct mur_send_buffer **mur_send_buffer_of(struct mur_comm *comm)
 {
     return comm ? &comm->send_buffer : &process_buffer;
+}
+
+/* The communicator's own, else its session's, else the process's (MPI-5.0 §3.6). */
+static struct mur_send_buffer *buffer_for(const struct mur_comm *comm)
+{
+    if (comm->send_buffer)
+        return comm->send_buffer;
+    return comm->session && comm->session->send_buffer ? comm->session->send_buffer : process_buffer;
 }
 
 int mur_send_buffer_attach(struct mur_send_buffer **place, void *address, MPI_Count bytes)
@@ -128,7 +137,7 @@ static void message_left(struct mur_request *part)
 int mur_ibsend(const void *data, MPI_Count count, struct mur_type *type, int dest, int tag, struct mur_comm *comm,
                struct mur_request **request_p)
 {
-    struct mur_send_buffer *buffer = comm->send_buffer ? comm->send_buffer : process_buffer;
+    struct mur_send_buffer *buffer = buffer_for(comm);
     struct mur_request *part;
     struct mur_cursor cursor;
     struct segment *segment;

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start-up talks to no other rank: each maps the node's memory and is ready. */
+#include "mpi/instance.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "boot/process.h"
+#include "engine/board.h"
+#include "engine/engine.h"
+#include "engine/lock.h"
+#include "match/match.h"
+#include "mpi.h"
+#include "mpi/information.h"
+#include "object/comm.h"
+#include "object/group.h"
+#include "object/info.h"
+#include "object/op.h"
+#include "object/request.h"
+#include "object/type.h"
+#include "pt2pt/pt2pt.h"
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+
+static int start_objects(void)
+{
+    int rc;
+
+    if ((rc = mur_group_setup()) || (rc = mur_type_setup()) || (rc = mur_op_setup()) || (rc = mur_request_setup()))
+        return rc;
+    return mur_comm_setup(mur_process.rank, mur_process.size);
+}
+
+static int start(void)
+{
+    char complaint[256];
+    int rc, complaints;
+
+    complaints = mur_settings_read(complaint, sizeof complaint);
+    if ((rc = mur_boot_start()))
+        return rc;
+    if (complaints && mur_process.rank == 0)
+        fprintf(stderr, "Murmur: %s\n", complaint);
+    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) ||
+        (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
+        return rc;
+    if (mur_settings.info && mur_process.rank == 0)
+        mur_information_print(stderr);
+    return MPI_SUCCESS;
+}
+
+static int acquire(int required_thread_level)
+{
+    static bool is_started;
+    int rc = MPI_SUCCESS;
+
+    if (!is_started)
+        rc = start();
+    else if (!mur_process.instances)
+        rc = mur_boot_resume();
+    if (rc)
+        return rc;
+    is_started = true;
+    mur_process.instances++;
+    if (required_thread_level == MPI_THREAD_MULTIPLE)
+        mur_lock.is_used = true; /* for good: another thread may be inside when this instance ends */
+    return MPI_SUCCESS;
+}
+
+int mur_instance_acquire(int required_thread_level)
+{
+    int rc;
+
+    pthread_mutex_lock(&guard);
+    rc = acquire(required_thread_level);
+    pthread_mutex_unlock(&guard);
+    return rc;
+}
+
+void mur_instance_release(void)
+{
+    if (mur_process.instances == 1)
+        mur_engine_drain();
+    pthread_mutex_lock(&guard);
+    if (--mur_process.instances == 0)
+        mur_boot_finish();
+    pthread_mutex_unlock(&guard);
+}
