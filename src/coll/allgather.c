@@ -14,14 +14,21 @@ void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count s
         mur_inter_allgather(s, sendbuf, sendcount, sendtype, blocks);
         return;
     }
-    if (sendbuf != MPI_IN_PLACE)
-        mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, rank), mur_block_count(blocks, rank),
-                          blocks->type);
     for (int k = 0; k < size - 1; k++) {
         int out = (rank - k + size) % size, in = (rank - k - 1 + size) % size;
 
-        mur_schedule_fence(s);
+        if (k)
+            mur_schedule_fence(s);
         mur_schedule_receive(s, mur_block(blocks, in), mur_block_count(blocks, in), blocks->type, left);
-        mur_schedule_send(s, mur_block(blocks, out), mur_block_count(blocks, out), blocks->type, right);
+        if (k == 0 && sendbuf != MPI_IN_PLACE)
+            mur_schedule_send(s, sendbuf, sendcount, sendtype, right);
+        else
+            mur_schedule_send(s, mur_block(blocks, out), mur_block_count(blocks, out), blocks->type, right);
+        if (k == 0 && sendbuf != MPI_IN_PLACE)
+            mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, rank), mur_block_count(blocks, rank),
+                              blocks->type);
     }
+    if (size == 1 && sendbuf != MPI_IN_PLACE)
+        mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, 0), mur_block_count(blocks, 0),
+                          blocks->type);
 }

@@ -43,6 +43,14 @@ static bool is_plain_reduction(const struct mur_collective *c)
     return c->op->object.predefined && c->from.type->is_dense && c->from.type->object.predefined;
 }
 
+/* For few ranks system calls that copy from buffer to buffer are cheaper than a second copy. */
+enum { PULL_RANKS = 2, PULL_BYTES = 32 << 10, BLOCK_PULL_BYTES = 8 << 10 };
+
+static bool pulls(const struct mur_comm *comm, size_t bytes)
+{
+    return comm->size <= PULL_RANKS && bytes >= PULL_BYTES;
+}
+
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t bytes = mur_blocks_bytes(&c->from), all = bytes * (size_t)comm->size;
@@ -52,12 +60,16 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
     if (c->kind == MUR_REDUCE_SCATTER) {
         if (c->to.is_irregular)
             return NULL;
-        return all <= MUR_BOARD_SLOT ? mur_node_slots : mur_node_reduce_ring;
+        if (all <= MUR_BOARD_SLOT)
+            return mur_node_slots;
+        return pulls(comm, all) ? mur_node_pull : mur_node_reduce_ring;
     }
     if (bytes <= MUR_BOARD_SLOT)
         return mur_node_slots;
     if (c->kind != MUR_ALLREDUCE && c->kind != MUR_REDUCE)
         return NULL;
+    if (c->kind == MUR_ALLREDUCE && pulls(comm, bytes))
+        return mur_node_pull;
     return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts
                                                                                   : mur_node_reduce_ring;
 }
@@ -83,12 +95,16 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         if (c->to.is_irregular)
             return NULL;
         bytes = mur_block_bytes(c);
+        if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= comm->board->half)
+            return mur_node_pull_blocks;
         return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= comm->board->half ? mur_node_share : NULL;
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
         return bytes <= MUR_BOARD_SLOT ? mur_node_slots : bytes <= comm->board->half ? mur_node_share : NULL;
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
+        if (ranks <= PULL_RANKS && bytes >= ranks * BLOCK_PULL_BYTES && ranks * bytes <= comm->board->half)
+            return mur_node_pull_blocks;
         return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= comm->board->half ? mur_node_share : NULL;
     case MUR_REDUCE:
     case MUR_ALLREDUCE:

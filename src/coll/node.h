@@ -37,12 +37,17 @@ bool mur_node_share(struct mur_node_op *op);        /* node_blocks.c: blocks tha
 bool mur_node_stream(struct mur_node_op *op);       /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op); /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);  /* node_reduce.c: sums go around */
+bool mur_node_pull(struct mur_node_op *op);         /* node_pull.c: reductions straight from the buffers of others, */
+bool mur_node_pull_blocks(struct mur_node_op *op);  /* and blocks */
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
 
 /* Ends a piece in which all ranks have passed, or will pass, so many phases. */
 void mur_node_leave_half(struct mur_node_op *op, int phases);
+
+/* Takes the next slot of this rank: op->number; false while somebody may still read what it holds. */
+bool mur_node_take_slot(struct mur_node_op *op);
 
 /* Copying between users' buffers and runs of bytes. */
 void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out);

@@ -164,19 +164,26 @@ static void read_slots(struct mur_node_op *op)
     }
 }
 
-bool mur_node_slots(struct mur_node_op *op)
+bool mur_node_take_slot(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
+    op->number = board->number + 1;
+    if (op->number > MUR_BOARD_DEPTH && !mur_board_all_posted(board, op->number - MUR_BOARD_DEPTH + 1, &op->next))
+        return false;
+    board->number = op->number;
+    op->next = 0;
+    return true;
+}
+
+bool mur_node_slots(struct mur_node_op *op)
+{
     if (op->stage == 0) {
-        op->number = board->number + 1;
-        if (op->number > MUR_BOARD_DEPTH && !mur_board_all_posted(board, op->number - MUR_BOARD_DEPTH + 1, &op->next))
+        if (!mur_node_take_slot(op))
             return false;
-        board->number = op->number;
         write_slot(op);
-        mur_board_post(board, op->number);
+        mur_board_post(op->board, op->number);
         op->stage = 1;
-        op->next = 0;
     }
     if (!is_there(op))
         return false;

@@ -3,6 +3,7 @@
  * children, and the beginning of another; whole children of the common shapes go through tight loops. */
 #include <string.h>
 
+#include "base/copy.h"
 #include "datatype/layout.h"
 #include "datatype/layout_node.h"
 
@@ -29,11 +30,11 @@ static bool step(struct walk *walk, char *data, size_t bytes)
 
     switch (walk->action) {
     case PACK:
-        memcpy(walk->packed, data, bytes);
+        mur_copy(walk->packed, data, bytes);
         walk->packed += bytes;
         return true;
     case UNPACK:
-        memcpy(data, walk->packed, bytes);
+        mur_copy(data, walk->packed, bytes);
         walk->packed += bytes;
         return true;
     default:
@@ -343,7 +344,7 @@ size_t mur_cursor_pack(struct mur_cursor *cursor, void *out, size_t bytes)
     if (bytes == 0)
         return 0;
     if (cursor->type->is_dense)
-        memcpy(out, at(cursor->buffer, (MPI_Count)cursor->position), bytes);
+        mur_copy(out, at(cursor->buffer, (MPI_Count)cursor->position), bytes);
     else
         walk_on(&walk, cursor, bytes);
     cursor->position += bytes;
@@ -358,7 +359,7 @@ size_t mur_cursor_unpack(struct mur_cursor *cursor, const void *in, size_t bytes
     if (bytes == 0)
         return 0;
     if (cursor->type->is_dense)
-        memcpy(at(cursor->buffer, (MPI_Count)cursor->position), in, bytes);
+        mur_copy(at(cursor->buffer, (MPI_Count)cursor->position), in, bytes);
     else
         walk_on(&walk, cursor, bytes);
     cursor->position += bytes;

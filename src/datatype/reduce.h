@@ -30,17 +30,26 @@ enum mur_reduction {
 typedef void mur_reduce_function(const void *in, void *inout, size_t count);
 
 /* The kernels of one file; NULL where the operation makes no sense. */
-extern mur_reduce_function *const mur_reduce_integers[MUR_REDUCTIONS][MUR_MACHINES]; /* reduce_integer.c */
-extern mur_reduce_function *const mur_reduce_floats[MUR_REDUCTIONS][MUR_MACHINES];   /* reduce_float.c */
-extern mur_reduce_function *const mur_reduce_pairs[MUR_REDUCTIONS][MUR_MACHINES];    /* reduce_pair.c */
+typedef mur_reduce_function *const mur_reduce_table[MUR_REDUCTIONS][MUR_MACHINES];
+extern mur_reduce_table mur_reduce_integers; /* reduce_integer.c */
+extern mur_reduce_table mur_reduce_floats;   /* reduce_float.c */
+extern mur_reduce_table mur_reduce_pairs;    /* reduce_pair.c */
 
-static inline mur_reduce_function *mur_reduce_kernel(enum mur_reduction reduction, enum mur_machine machine)
-{
-    if (machine >= MUR_MACHINE_FLOAT_INT)
-        return mur_reduce_pairs[reduction][machine];
-    if (machine >= MUR_MACHINE_FLOAT)
-        return mur_reduce_floats[reduction][machine];
-    return mur_reduce_integers[reduction][machine];
-}
+/* The same files compiled for later processors (reduce_avx2.c, reduce_avx512.c) have the same tables by other names. */
+#if defined(__x86_64__) && defined(__GNUC__)
+#define MUR_HAVE_REDUCE_AVX 1
+extern mur_reduce_table mur_reduce_integers_avx2, mur_reduce_floats_avx2, mur_reduce_pairs_avx2;
+extern mur_reduce_table mur_reduce_integers_avx512, mur_reduce_floats_avx512, mur_reduce_pairs_avx512;
+#else
+#define MUR_HAVE_REDUCE_AVX 0
+#endif
+
+/* What reduce_avx2.c and its like put behind the names. */
+#ifndef MUR_REDUCE_NAME
+#define MUR_REDUCE_NAME(name) name
+#endif
+
+/* The kernel for this processor. */
+mur_reduce_function *mur_reduce_kernel(enum mur_reduction reduction, enum mur_machine machine);
 
 #endif

@@ -62,7 +62,7 @@ COMPLEX_KERNELS(float128_complex, struct mur_float128_complex)
     [MUR_MACHINE_DOUBLE_COMPLEX] = operation##_double_complex,                                                         \
     [MUR_MACHINE_LONG_DOUBLE_COMPLEX] = operation##_long_double_complex, COMPLEX_128(operation)
 
-mur_reduce_function *const mur_reduce_floats[MUR_REDUCTIONS][MUR_MACHINES] = {
+mur_reduce_table MUR_REDUCE_NAME(mur_reduce_floats) = {
     [MUR_REDUCE_SUM] = {REAL_ROW(sum) COMPLEX_ROW(sum)},
     [MUR_REDUCE_PROD] = {REAL_ROW(prod) COMPLEX_ROW(prod)},
     [MUR_REDUCE_MIN] = {REAL_ROW(min)},

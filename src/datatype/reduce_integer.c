@@ -56,7 +56,7 @@ UNSIGNED_KERNELS(u128, unsigned __int128)
         [MUR_MACHINE_UINT32] = operation##_u32, [MUR_MACHINE_UINT64] = operation##_u64, ROW_128(operation, suffix)     \
     }
 
-mur_reduce_function *const mur_reduce_integers[MUR_REDUCTIONS][MUR_MACHINES] = {
+mur_reduce_table MUR_REDUCE_NAME(mur_reduce_integers) = {
     [MUR_REDUCE_SUM] = ROW(sum, u),   [MUR_REDUCE_PROD] = ROW(prod, u), [MUR_REDUCE_MIN] = ROW(min, i),
     [MUR_REDUCE_MAX] = ROW(max, i),   [MUR_REDUCE_BAND] = ROW(band, u), [MUR_REDUCE_BOR] = ROW(bor, u),
     [MUR_REDUCE_BXOR] = ROW(bxor, u), [MUR_REDUCE_LAND] = ROW(land, u), [MUR_REDUCE_LOR] = ROW(lor, u),

@@ -31,7 +31,7 @@ PAIR_KERNELS(long_double_int, struct mur_long_double_int)
 PAIR_KERNELS(float_float, struct mur_float_float)
 PAIR_KERNELS(double_double, struct mur_double_double)
 
-#define ROW(operation)                                                                                                 \
+#define PAIR_ROW(operation)                                                                                            \
     {                                                                                                                  \
         [MUR_MACHINE_FLOAT_INT] = operation##_float_int, [MUR_MACHINE_DOUBLE_INT] = operation##_double_int,            \
         [MUR_MACHINE_LONG_INT] = operation##_long_int, [MUR_MACHINE_INT_INT] = operation##_int_int,                    \
@@ -39,7 +39,7 @@ PAIR_KERNELS(double_double, struct mur_double_double)
         [MUR_MACHINE_FLOAT_FLOAT] = operation##_float_float, [MUR_MACHINE_DOUBLE_DOUBLE] = operation##_double_double,  \
     }
 
-mur_reduce_function *const mur_reduce_pairs[MUR_REDUCTIONS][MUR_MACHINES] = {
-    [MUR_REDUCE_MINLOC] = ROW(minloc),
-    [MUR_REDUCE_MAXLOC] = ROW(maxloc),
+mur_reduce_table MUR_REDUCE_NAME(mur_reduce_pairs) = {
+    [MUR_REDUCE_MINLOC] = PAIR_ROW(minloc),
+    [MUR_REDUCE_MAXLOC] = PAIR_ROW(maxloc),
 };

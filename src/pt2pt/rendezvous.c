@@ -22,6 +22,7 @@
 #include <unistd.h>
 
 #include "base/checker.h"
+#include "base/copy.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
@@ -294,7 +295,7 @@ static void piece_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
 
     (void)peer;
     if (request->is_dense)
-        memcpy(request->buffer + request->moved, data, frame->bytes);
+        mur_copy(request->buffer + request->moved, data, frame->bytes);
     else
         mur_cursor_unpack(request->cursor, data, frame->bytes);
     request->moved += frame->bytes;
