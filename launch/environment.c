@@ -52,6 +52,7 @@ static const struct tail_entry {
 /* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
 static const char *const outer_names[] = {
     MUR_ENV_JOB_ID,
+    MUR_ENV_ERRHANDLER,
     "PMI_RANK",
     "PMI_SIZE",
     "PMI_ID",
@@ -122,7 +123,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 1 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 2 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (!is_launchers(environ[i]))
             variables[count++] = environ[i];
@@ -131,6 +132,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
+    if (context->initial_errhandler)
+        variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
 
     environment->variables = variables;
     environment->common_count = count;

@@ -16,9 +16,10 @@ struct mur_assignments { /* environment variables to set, each "NAME=value", lat
 
 struct mur_context {
     int ranks;
-    char **argv;      /* NULL-terminated; argv[0] is the program as given */
-    char *path;       /* the file to execute, as seen from the context's directory */
-    const char *wdir; /* NULL: where mpiexec was started */
+    char **argv;                    /* NULL-terminated; argv[0] is the program as given */
+    char *path;                     /* the file to execute, as seen from the context's directory */
+    const char *wdir;               /* NULL: where mpiexec was started */
+    const char *initial_errhandler; /* as the library knows it; NULL: its default */
     struct mur_assignments environment;
 };
 

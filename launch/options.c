@@ -120,6 +120,20 @@ static int set_wdir(struct parser *parser, const char *value)
     return 0;
 }
 
+/* What errors do before the program says so itself (MPI-5.0 §11.5). */
+static int set_initial_errhandler(struct parser *parser, const char *value)
+{
+    static const char *const names[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(value, names[i]) == 0) {
+            parser->context->initial_errhandler = value;
+            return 0;
+        }
+    return fail(parser, "%s wants mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not '%s'",
+                parser->option, value);
+}
+
 static int set_timeout(struct parser *parser, const char *value)
 {
     char *end;
@@ -178,6 +192,7 @@ static const struct option options[] = {
     {"x", "NAME[=VALUE]", set_export},
     {"wdir", "DIR", set_wdir},
     {"wd", "DIR", set_wdir},
+    {"initial-errhandler", "HANDLER", set_initial_errhandler},
     {"l", NULL, set_label},
     {"prepend-rank", NULL, set_label},
     {"timeout", "SECONDS", set_timeout},
@@ -361,6 +376,7 @@ void mur_options_print_help(void)
         "  -env NAME VALUE        set an environment variable; the rest of the environment is passed on\n"
         "  -x NAME=VALUE          the same; -x NAME,NAME is accepted and needs nothing done\n"
         "  -wdir DIR, -wd DIR     start the ranks in DIR; a relative program is looked for from there\n"
+        "  -initial-errhandler H  mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
         "For the job\n"
         "  -genv NAME VALUE       set an environment variable for all parts\n"
         "  -l, -prepend-rank      start each line of output with \"[rank] \"\n"

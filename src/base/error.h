@@ -18,7 +18,7 @@ static inline int mur_error_class(int code)
     return code < 1024 || code > 16383 ? code : code & 63;
 }
 
-/* The text of a code of the ring, or NULL where the code carries none. */
+/* The text of a code of the ring, or NULL where the code carries none. It is good until this thread asks again. */
 const char *mur_error_text(int code);
 
 /* Puts `text` in the place of the code's text: the entry points add call and arguments this way. */

@@ -15,15 +15,16 @@
 
 #define MUR_JOB_PROTOCOL 2 /* raised whenever anything in this file changes its meaning */
 
-/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID. */
+/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID and MUR_INITIAL_ERRHANDLER. */
 #define MUR_ENV_PROTOCOL   "MUR_JOB_PROTOCOL"
-#define MUR_ENV_JOB_ID     "MUR_JOB_ID"     /* a name for messages and logs, unique on the host */
-#define MUR_ENV_RANK       "MUR_RANK"       /* rank in MPI_COMM_WORLD */
-#define MUR_ENV_SIZE       "MUR_SIZE"       /* size of MPI_COMM_WORLD */
-#define MUR_ENV_LOCAL_RANK "MUR_LOCAL_RANK" /* index among the ranks of this node */
-#define MUR_ENV_LOCAL_SIZE "MUR_LOCAL_SIZE" /* number of ranks on this node */
-#define MUR_ENV_APPNUM     "MUR_APPNUM"     /* index of the ':'-separated context */
-#define MUR_ENV_MAXPROCS   "MUR_MAXPROCS"   /* number of ranks that the context asked for */
+#define MUR_ENV_JOB_ID     "MUR_JOB_ID"             /* a name for messages and logs, unique on the host */
+#define MUR_ENV_RANK       "MUR_RANK"               /* rank in MPI_COMM_WORLD */
+#define MUR_ENV_SIZE       "MUR_SIZE"               /* size of MPI_COMM_WORLD */
+#define MUR_ENV_LOCAL_RANK "MUR_LOCAL_RANK"         /* index among the ranks of this node */
+#define MUR_ENV_LOCAL_SIZE "MUR_LOCAL_SIZE"         /* number of ranks on this node */
+#define MUR_ENV_APPNUM     "MUR_APPNUM"             /* index of the ':'-separated context */
+#define MUR_ENV_MAXPROCS   "MUR_MAXPROCS"           /* number of ranks that the context asked for */
+#define MUR_ENV_ERRHANDLER "MUR_INITIAL_ERRHANDLER" /* a name, "mpi_errors_return"; only where mpiexec was told one */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 

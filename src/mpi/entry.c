@@ -159,7 +159,7 @@ static struct owner owner_none(void)
 {
     if (mur_process.phase == MUR_PHASE_RUNNING && mur_comm_self.errhandler)
         return owner_comm(&mur_comm_self);
-    return (struct owner){MUR_KIND_COMM, MPI_COMM_SELF, mur_errhandler_initial};
+    return (struct owner){MUR_KIND_COMM, MPI_COMM_SELF, *mur_errhandler_initial()};
 }
 
 static struct owner owner_find(const struct mur_call *call, const int64_t *values, struct mur_comm *comm)

@@ -86,7 +86,7 @@ int mur_mpi_comm_set_errhandler(struct mur_comm *comm, struct mur_errhandler *er
     int rc = set(&comm->errhandler, errhandler, MUR_KIND_COMM, "communicator");
 
     if (!rc && comm == &mur_comm_self)
-        mur_errhandler_attach(&mur_errhandler_initial, errhandler);
+        mur_errhandler_attach(mur_errhandler_initial(), errhandler);
     return rc;
 }
 

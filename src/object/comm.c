@@ -55,7 +55,7 @@ static int setup_predefined(struct mur_comm *comm, int constant, const char *nam
         return rc;
     mur_context_take(0, is_world ? 0 : 1, &context); /* MUR_CONTEXT_WORLD and _SELF */
     comm->object = (struct mur_object){.kind = MUR_KIND_COMM, .references = 1, .predefined = (uint32_t)constant};
-    comm_init(comm, group, NULL, context, &mur_errors_are_fatal);
+    comm_init(comm, group, NULL, context, *mur_errhandler_initial());
     mur_group_release(group);
     strcpy(comm->name, name);
     return MPI_SUCCESS;

@@ -3,6 +3,12 @@
  * is attached to. */
 #include "object/errhandler.h"
 
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "boot/job.h"
+
 static struct mur_pool errhandler_pool = MUR_POOL(MUR_KIND_ERRHANDLER, struct mur_errhandler, "error handlers");
 
 #define PREDEFINED(constant_, action_)                                                                                 \
@@ -14,7 +20,26 @@ struct mur_errhandler mur_errors_are_fatal = PREDEFINED((uintptr_t)MPI_ERRORS_AR
 struct mur_errhandler mur_errors_abort = PREDEFINED((uintptr_t)MPI_ERRORS_ABORT, MUR_ERRORS_ABORT);
 struct mur_errhandler mur_errors_return = PREDEFINED((uintptr_t)MPI_ERRORS_RETURN, MUR_ERRORS_RETURN);
 
-struct mur_errhandler *mur_errhandler_initial = &mur_errors_are_fatal;
+static struct mur_errhandler *initial = &mur_errors_are_fatal;
+
+/* mpiexec has checked the name (MPI-5.0 §11.8.4 has the list). */
+static void read_initial(void)
+{
+    const char *name = getenv(MUR_ENV_ERRHANDLER);
+
+    if (name && !strcmp(name, "mpi_errors_return"))
+        initial = &mur_errors_return;
+    else if (name && !strcmp(name, "mpi_errors_abort"))
+        initial = &mur_errors_abort;
+}
+
+struct mur_errhandler **mur_errhandler_initial(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+    pthread_once(&once, read_initial);
+    return &initial;
+}
 
 /* Sessions take handlers before anything has been initialised. */
 __attribute__((constructor)) static void setup(void)

@@ -28,8 +28,9 @@ struct mur_errhandler {
 
 extern struct mur_errhandler mur_errors_are_fatal, mur_errors_abort, mur_errors_return;
 
-/* The handler for errors where MPI_COMM_SELF is not there: before init and after finalize (MPI-5.0 §9.3). */
-extern struct mur_errhandler *mur_errhandler_initial;
+/* Where the initial error handler is kept: that of errors where MPI_COMM_SELF is not there, before init and after
+ * finalize, and what the predefined communicators start with (MPI-5.0 §9.3). */
+struct mur_errhandler **mur_errhandler_initial(void);
 
 static inline struct mur_errhandler *mur_errhandler_find(MPI_Errhandler handle)
 {

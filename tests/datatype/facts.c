@@ -162,7 +162,7 @@ static void statuses(void)
 
 static void misuse(void)
 {
-    char buffer[8];
+    char buffer[8] = {0};
     int position = 0, ints[4], counts[3], combiner;
     MPI_Datatype type, types[1];
 

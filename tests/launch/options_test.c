@@ -55,6 +55,9 @@ static void test_values(void)
     CHECK(job.environment.count == 1 && strcmp(job.environment.items[0], "E=f=g") == 0);
     CHECK(job.timeout_ms == 1500);
     CHECK(parse("-help -nonsense", &job, error, sizeof error) == 0 && job.wants_help);
+    CHECK(parse("-initial-errhandler mpi_errors_return p : q", &job, error, sizeof error) == 0);
+    CHECK(strcmp(job.contexts[0].initial_errhandler, "mpi_errors_return") == 0 && !job.contexts[1].initial_errhandler);
+    CHECK(parse("-initial-errhandler MPI_ERRORS_RETURN p", &job, error, sizeof error) != 0);
     CHECK(parse("-V", &job, error, sizeof error) == 0 && job.wants_version);
 }
 

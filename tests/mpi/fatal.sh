@@ -14,6 +14,6 @@ expect() { # ARGUMENT PATTERN
         exit 1
     fi
 }
-expect before 'Murmur: error (host *, pid *): MPI_Barrier(comm=MPI_COMM_WORLD): called before MPI was initialised: call MPI_Init or MPI_Init_thread first \[MPI_ERR_OTHER\]'
+expect before 'Murmur: error (host *, pid *): MPI_Barrier(comm=MPI_COMM_WORLD): called before MPI was initialised: call MPI_Init, MPI_Init_thread or MPI_Session_init first \[MPI_ERR_OTHER\]'
 expect running 'Murmur: error on rank 0 of 1 (host *, pid *): MPI_Send(buf=0x*, count=-1, *): count is -1, but must be 0 or more \[MPI_ERR_COUNT\]'
 expect after 'Murmur: error (host *, pid *): MPI_Comm_rank(comm=MPI_COMM_WORLD, *): called after MPI_Finalize: make this call before it \[MPI_ERR_OTHER\]'

@@ -24,6 +24,12 @@ static void communicators(void)
         MPI_Comm_free(&copies[i]);
         CHECK(MPI_Comm_fromint(numbers[i]) == MPI_COMM_NULL);
     }
+    for (int number = 0; number < 4096; number++) { /* reserved: for communicators these four only */
+        MPI_Comm comm = MPI_Comm_fromint(number);
+
+        CHECK(comm == MPI_COMM_NULL || (MPI_Comm_toint(comm) == number && number <= 0x103));
+    }
+    CHECK(MPI_Comm_fromint(MPI_Type_toint(MPI_INT)) == MPI_COMM_NULL);
     CHECK(MPI_Comm_fromint(0x7fffffff) == MPI_COMM_NULL && MPI_Comm_fromint(-5) == MPI_COMM_NULL);
 }
 
