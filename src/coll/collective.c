@@ -89,6 +89,12 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
         return mur_node_run(c, comm);
     if (form == MUR_NONBLOCKING && mur_node_takes(c, comm))
         return mur_node_start(c, comm, request);
+    if (form == MUR_PERSISTENT && mur_node_takes(c, comm)) {
+        *request = MPI_REQUEST_NULL;
+        rc = mur_node_keep(c, comm, request);
+        if (rc || *request != MPI_REQUEST_NULL)
+            return rc;
+    }
     s = mur_schedule_create(comm);
     if (s)
         mur_collective_build(s, c);

@@ -131,17 +131,23 @@ static bool go_on(struct mur_node_op *op)
     return true;
 }
 
-static void begin(struct mur_node_op *op, const struct mur_collective *c, struct mur_comm *comm)
+/* What an operation is, and what is new each time that it starts. */
+static void describe(struct mur_node_op *op, const struct mur_collective *c, struct mur_comm *comm,
+                     struct mur_board *board)
 {
     op->c = *c;
     op->comm = comm;
-    op->board = comm->board;
-    op->ticket = comm->board->started++;
-    op->advance = choose(c, comm);
+    op->board = board;
+    op->task.link = NULL;
+}
+
+static void begin(struct mur_node_op *op)
+{
+    op->ticket = op->board->started++;
+    op->advance = choose(&op->c, op->comm);
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;
-    op->task.link = NULL;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
@@ -160,7 +166,8 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
     struct mur_node_op op;
     int polls = mur_wait_polls();
 
-    begin(&op, c, comm);
+    describe(&op, c, comm, comm->board);
+    begin(&op);
     for (int i = 0; !go_on(&op); i++) {
         if (i < polls) {
             mur_wait_relax();
@@ -176,13 +183,20 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
     return MPI_SUCCESS;
 }
 
-static void release(struct mur_node_op *op)
+static void retain_types(const struct mur_collective *c)
 {
-    if (op->c.from.type)
-        mur_type_release(op->c.from.type);
-    if (op->c.to.type)
-        mur_type_release(op->c.to.type);
-    free(op);
+    if (c->from.type)
+        mur_type_retain(c->from.type);
+    if (c->to.type)
+        mur_type_retain(c->to.type);
+}
+
+static void release_types(const struct mur_collective *c)
+{
+    if (c->from.type)
+        mur_type_release(c->from.type);
+    if (c->to.type)
+        mur_type_release(c->to.type);
 }
 
 static bool run_nonblocking(struct mur_task *task, bool *is_over)
@@ -193,7 +207,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     if (!go_on(op))
         return false;
     *is_over = true;
-    release(op);
+    release_types(&op->c);
+    free(op);
     mur_request_complete(request);
     return true;
 }
@@ -208,11 +223,9 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
         free(op);
         return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
     }
-    begin(op, c, comm);
-    if (c->from.type)
-        mur_type_retain(c->from.type);
-    if (c->to.type)
-        mur_type_retain(c->to.type);
+    describe(op, c, comm, comm->board);
+    begin(op);
+    retain_types(c);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
@@ -220,5 +233,86 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
     run_nonblocking(&op->task, &is_over);
     if (!is_over)
         mur_task_add(&op->task);
+    return MPI_SUCCESS;
+}
+
+/* ---- persistent operations ---- */
+
+static bool run_kept(struct mur_task *task, bool *is_over)
+{
+    struct mur_node_op *op = (struct mur_node_op *)task;
+
+    if (!go_on(op))
+        return false;
+    *is_over = true;
+    mur_request_complete(op->request);
+    return true;
+}
+
+static int start_kept(struct mur_request *request)
+{
+    struct mur_node_op *op = request->extra;
+    int looks = mur_wait_polls() ? 4 : 0;
+    bool is_over = false;
+
+    begin(op);
+    run_kept(&op->task, &is_over);
+    for (int i = 0; i < looks && !is_over; i++) { /* what small data need on cores of their own */
+        mur_wait_relax();
+        run_kept(&op->task, &is_over);
+    }
+    if (!is_over)
+        mur_task_add(&op->task);
+    return MPI_SUCCESS;
+}
+
+static void free_kept(struct mur_request *request)
+{
+    struct mur_node_op *op = request->extra;
+
+    release_types(&op->c);
+    mur_board_close(op->board);
+}
+
+static const struct mur_request_kind persistent = {.name = "a persistent collective operation",
+                                                   .start = start_kept,
+                                                   .destroy = free_kept,
+                                                   .is_kept_while_active = true};
+
+/* Rank 0 provides the board and tells the others; 0: there is none. */
+static int share_board(struct mur_comm *comm, uint64_t *token)
+{
+    const struct mur_collective tell = {.kind = MUR_BCAST,
+                                        .to = mur_blocks_regular(token, 1, mur_type_find(MPI_UINT64_T))};
+
+    *token = 0;
+    if (comm->rank == 0)
+        mur_board_allocate(comm->size, token);
+    return mur_node_run(&tell, comm);
+}
+
+int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Request *request)
+{
+    struct mur_request *made;
+    struct mur_board *board;
+    struct mur_node_op *op;
+    uint64_t token;
+    int rc = share_board(comm, &token);
+
+    if (rc || !token)
+        return rc;
+    board = mur_board_open(mur_engine.transport->shared(token), comm->rank, comm->size, comm->processes);
+    made = board ? mur_request_create_composite(&persistent, comm, NULL, sizeof(struct mur_node_op), true) : NULL;
+    if (!made) {
+        mur_board_close(board);
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a persistent collective operation");
+    }
+    op = made->extra;
+    describe(op, c, comm, board);
+    retain_types(c);
+    op->request = made;
+    op->task.run = run_kept;
+    made->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    *request = (MPI_Request)made;
     return MPI_SUCCESS;
 }

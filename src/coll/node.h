@@ -31,6 +31,10 @@ bool mur_node_takes(const struct mur_collective *collective, const struct mur_co
 int mur_node_run(const struct mur_collective *collective, struct mur_comm *comm);
 int mur_node_start(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
 
+/* Prepares it on a board of its own, since ranks may start persistent operations in different orders. *request is
+ * untouched when there is no memory for a board; the answer is the same at all ranks. */
+int mur_node_keep(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
+
 /* The algorithms. */
 bool mur_node_slots(struct mur_node_op *op);        /* node_small.c: what fits into the slots */
 bool mur_node_share(struct mur_node_op *op);        /* node_blocks.c: blocks that fit into a half */

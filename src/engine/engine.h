@@ -63,6 +63,11 @@ struct mur_waiter {
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
 
+/* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep
+ * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that
+ * moved nothing. */
+bool mur_poke(void);
+
 /* For loops that look at one place in memory before they wait for long: how often they may look, and the pause between
  * two looks. None where the core is wanted by another rank. */
 int mur_wait_polls(void);

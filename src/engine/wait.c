@@ -24,6 +24,7 @@ enum {
     SPIN_SHARED_CORE = 0,
     YIELD_SHARED_CORE = 500, /* a round of all ranks of a core takes a few microseconds each */
     POLLS_SHARED_CORE = 4,   /* before the first yield */
+    POKES_A_YIELD = 8,
 };
 
 static struct {
@@ -124,4 +125,24 @@ void mur_wait_for(const volatile uint8_t *flag)
             mur_waiter_idle(&waiter);
         }
     }
+}
+
+bool mur_poke(void)
+{
+    static uint32_t idle; /* the engine's lock guards it */
+
+    if (mur_progress()) {
+        idle = 0;
+        return true;
+    }
+    if (++idle % POKES_A_YIELD)
+        return false;
+    if (!budget.is_known)
+        choose_budget();
+    if (budget.polls == POLLS_SHARED_CORE) {
+        mur_engine_unlock();
+        sched_yield();
+        mur_engine_lock();
+    }
+    return false;
 }

@@ -209,7 +209,7 @@ int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
     if (partition < 0 || partition >= p->partitions)
         return mur_error(MPI_ERR_ARG, "partition is %d, but must be from 0 to %d", partition, p->partitions - 1);
     if (request->is_active && !request->is_complete)
-        mur_progress();
+        mur_poke();
     *flag = !request->is_active || request->is_complete;
     if (*flag || !p->has_plan || p->plan_error)
         return MPI_SUCCESS;

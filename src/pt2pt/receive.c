@@ -133,7 +133,7 @@ struct mur_message *mur_iprobe(int source, int tag, struct mur_comm *comm)
 
     if (message)
         return message;
-    mur_progress();
+    mur_poke();
     return mur_match_find(&key);
 }
 

@@ -3,7 +3,7 @@
  * displacements, contiguous and strided types, against results computed by each rank alone. */
 #include "random.h"
 
-enum { MOST = 3000, GAP = -77 };
+enum { MOST = 3000, LARGE = 70001, GAP = -77 }; /* large: several pieces of what algorithms take at a time */
 
 static int rank, size;
 static MPI_Comm comm;
@@ -150,7 +150,7 @@ static void alltoall(int form, int kind, int count, int in_place)
 /* Random counts, some zero; blocks in random order with gaps. The same at all ranks. Returns the elements in all. */
 static int lay_out(int most, int *counts, int *places)
 {
-    int total = 0, order[64];
+    int total = 0, order[128];
 
     for (int i = 0; i < size; i++) {
         counts[i] = random_below(3) ? random_below(most + 1) : 0;
@@ -180,11 +180,11 @@ static void widen(const int *counts, const int *places, MPI_Count *large_counts,
 
 static void gatherv(int form, int kind, int most, int root, int in_place)
 {
-    int counts[64], places[64], total = lay_out(most, counts, places);
+    int counts[128], places[128], total = lay_out(most, counts, places);
     int *out = buffer(counts[rank]), *in = buffer(total);
     const void *send = in_place && rank == root ? MPI_IN_PLACE : out;
-    MPI_Count large[64];
-    MPI_Aint far[64];
+    MPI_Count large[128];
+    MPI_Aint far[128];
 
     widen(counts, places, large, far);
     fill(out, kind, 0, counts[rank], 0);
@@ -201,11 +201,11 @@ static void gatherv(int form, int kind, int most, int root, int in_place)
 
 static void scatterv(int form, int kind, int most, int root, int in_place)
 {
-    int counts[64], places[64], total = lay_out(most, counts, places);
+    int counts[128], places[128], total = lay_out(most, counts, places);
     int *out = buffer(total), *in = buffer(counts[rank]);
     void *receive = in_place && rank == root ? MPI_IN_PLACE : in;
-    MPI_Count large[64];
-    MPI_Aint far[64];
+    MPI_Count large[128];
+    MPI_Aint far[128];
 
     widen(counts, places, large, far);
     fill(out, kind, 0, total, 0);
@@ -220,11 +220,11 @@ static void scatterv(int form, int kind, int most, int root, int in_place)
 
 static void allgatherv(int form, int kind, int most, int in_place)
 {
-    int counts[64], places[64], total = lay_out(most, counts, places);
+    int counts[128], places[128], total = lay_out(most, counts, places);
     int *out = buffer(counts[rank]), *in = buffer(total);
     const void *send = in_place ? MPI_IN_PLACE : out;
-    MPI_Count large[64];
-    MPI_Aint far[64];
+    MPI_Count large[128];
+    MPI_Aint far[128];
 
     widen(counts, places, large, far);
     fill(in_place ? in : out, kind, in_place ? places[rank] : 0, counts[rank], 0);
@@ -245,10 +245,10 @@ static int count_between(int a, int b, int most)
 
 static void alltoallv(int form, int kind, int most, int in_place)
 {
-    int counts[64], places[64], total = 0;
+    int counts[128], places[128], total = 0;
     int *out, *in;
-    MPI_Count large[64];
-    MPI_Aint far[64];
+    MPI_Count large[128];
+    MPI_Aint far[128];
     const void *send;
 
     for (int i = 0; i < size; i++) {
@@ -353,7 +353,7 @@ enum { REDUCE, ALLREDUCE, SCAN, EXSCAN, REDUCE_SCATTER, REDUCE_SCATTER_BLOCK, RE
 static void call_reduction(int which, int form, const void *send, void *receive, int count, const int *counts,
                            const struct reduction *r, int root)
 {
-    MPI_Count large[64];
+    MPI_Count large[128];
 
     for (int i = 0; i < size; i++)
         large[i] = counts[i];
@@ -392,7 +392,7 @@ static void call_reduction(int which, int form, const void *send, void *receive,
 
 static void reduction(int which, int form, int count, const struct reduction *r, int root, int in_place)
 {
-    int counts[64], places[64], input = count, mine = 0;
+    int counts[128], places[128], input = count, mine = 0;
     long *out, *in, before;
     const void *send;
 
@@ -478,11 +478,11 @@ static void outstanding(void)
 
 int main(int argc, char **argv)
 {
-    static const int sizes[] = {0, 1, 2, 5, 17, 100, 1000, MOST};
+    static const int sizes[] = {0, 1, 2, 5, 17, 100, 1000, MOST, LARGE};
     struct reduction reductions[5];
     MPI_Op user, user_large;
     MPI_Datatype pair;
-    int rounds = argc > 1 ? atoi(argv[1]) : 1;
+    int rounds = argc > 1 ? atoi(argv[1]) : 1, largest = argc > 2 ? atoi(argv[2]) : LARGE;
 
     MPI_Init(&argc, &argv);
     random_start();
@@ -508,6 +508,8 @@ int main(int argc, char **argv)
                 int count = sizes[s] * 8 / (8 + size), root = random_below(size), kind = random_below(2);
                 int in_place = random_below(2);
 
+                if (sizes[s] > largest || (sizes[s] == LARGE && (form || (size > 4 && size != 7))))
+                    continue;
                 if (size > 5 && (form ? sizes[s] > 17 : sizes[s] == 100 || sizes[s] == 1000)) /* many ranks take long */
                     continue;
                 count = sizes[s] && !count ? 1 : count;
