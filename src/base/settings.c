@@ -28,6 +28,10 @@ const struct mur_setting mur_setting_table[] = {
      "how long a waiting rank spins before it yields its core; -1 chooses by cores and ranks"},
     {"MUR_WAIT_YIELD", "microseconds", -1, -1, 1000000000, SETTING(wait_yield),
      "how long a waiting rank yields its core before it sleeps; -1 chooses by cores and ranks"},
+    {"MUR_COLL_BOARD", "0 or 1", 1, 0, 1, SETTING(coll_board),
+     "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
+    {"MUR_COLL_VERBOSE", "0 or 1", 0, 0, 1, SETTING(coll_verbose),
+     "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
     {"MUR_INFO", "0 or 1", 0, 0, 1, SETTING(info), "rank 0 prints version, transports and all settings at start"},
 };
 const size_t mur_setting_count = sizeof mur_setting_table / sizeof mur_setting_table[0];

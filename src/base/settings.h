@@ -16,6 +16,8 @@ struct mur_settings {
     long unexpected_max;
     long wait_spin;
     long wait_yield;
+    long coll_board;
+    long coll_verbose;
     long info;
 };
 extern struct mur_settings mur_settings;

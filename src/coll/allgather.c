@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Allgather, plain and with counts: a ring. In each of size-1 rounds every rank passes on the block that it got in
+/* Allgather. Plain and with counts: a ring. In each of size-1 rounds every rank passes on the block that it got in
  * the round before; blocks lie at their final place at once. */
 #include "coll/coll.h"
 #include "coll/intercomm.h"
@@ -31,4 +31,35 @@ void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count s
     if (size == 1 && sendbuf != MPI_IN_PLACE)
         mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, 0), mur_block_count(blocks, 0),
                           blocks->type);
+}
+
+/* Small blocks: log2(size) rounds, in each of which the blocks gathered so far are passed on by twice the distance
+ * (Bruck and others 1997). Block i of the copy is that of the rank i behind this one. */
+void mur_coll_allgather_bruck(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount,
+                              struct mur_type *sendtype, const struct mur_blocks *blocks)
+{
+    struct mur_type *byte = mur_type_find(MPI_BYTE), *type = blocks->type;
+    int rank = s->comm->rank, size = s->comm->size;
+    MPI_Count bytes = blocks->count * type->size;
+    char *all = mur_schedule_memory(s, (size_t)(bytes * size));
+
+    if (!all)
+        return;
+    if (sendbuf == MPI_IN_PLACE)
+        mur_schedule_copy(s, mur_block(blocks, rank), blocks->count, type, all, bytes, byte);
+    else
+        mur_schedule_copy(s, sendbuf, sendcount, sendtype, all, bytes, byte);
+    for (int distance = 1; distance < size; distance *= 2) {
+        int count = distance < size - distance ? distance : size - distance;
+
+        mur_schedule_fence(s);
+        mur_schedule_receive(s, all + distance * bytes, count * bytes, byte, (rank + distance) % size);
+        mur_schedule_send(s, all, count * bytes, byte, (rank - distance + size) % size);
+    }
+    mur_schedule_fence(s);
+    mur_schedule_copy(s, all, bytes * (size - rank), byte, mur_block(blocks, rank), blocks->count * (size - rank),
+                      type);
+    if (rank)
+        mur_schedule_copy(s, all + bytes * (size - rank), bytes * rank, byte, mur_block(blocks, 0),
+                          blocks->count * rank, type);
 }

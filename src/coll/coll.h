@@ -88,4 +88,16 @@ void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *
 void mur_coll_scan(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type,
                    struct mur_op *op, bool is_inclusive);
 
+/* The same by other algorithms (chosen in coll/choose.c). Blocks are of one size; operations commutative. */
+void mur_coll_bcast_scatter(struct mur_schedule *s, void *buffer, MPI_Count count, struct mur_type *type, int root);
+void mur_coll_gather_binomial(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount,
+                              struct mur_type *sendtype, const struct mur_blocks *blocks, int root);
+void mur_coll_scatter_binomial(struct mur_schedule *s, const struct mur_blocks *blocks, void *recvbuf,
+                               MPI_Count recvcount, struct mur_type *recvtype, int root);
+void mur_coll_allgather_bruck(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount,
+                              struct mur_type *sendtype, const struct mur_blocks *blocks);
+void mur_coll_alltoall_bruck(struct mur_schedule *s, const struct mur_blocks *from, const struct mur_blocks *to);
+void mur_coll_allreduce_rabenseifner(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count,
+                                     struct mur_type *type, struct mur_op *op);
+
 #endif

@@ -3,12 +3,9 @@
 #include "coll/collective.h"
 
 #include "base/error.h"
+#include "base/settings.h"
+#include "coll/choose.h"
 #include "coll/node.h"
-
-static const char *const names[] = {
-    [MUR_SCAN] = "a scan",
-    [MUR_EXSCAN] = "an exclusive scan",
-};
 
 /* Where MPI_IN_PLACE must not be: between two groups, and where the other end of a rooted operation is meant. */
 static int check_in_place(const struct mur_collective *c, const struct mur_comm *comm)
@@ -29,53 +26,18 @@ static int check(const struct mur_collective *c, const struct mur_comm *comm)
     if (rc)
         return rc;
     if (comm->remote && (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN))
-        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no %s", names[c->kind] + 2);
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no %s",
+                         mur_collective_name(c->kind));
     return c->op ? mur_op_check(c->op, c->from.type) : MPI_SUCCESS;
 }
 
 void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c)
 {
-    const struct mur_blocks *from = &c->from, *to = &c->to;
+    const struct mur_algorithm *algorithm = mur_choose(c, s->comm);
 
-    switch (c->kind) {
-    case MUR_BARRIER:
-        mur_coll_barrier(s);
-        break;
-    case MUR_BCAST:
-        mur_coll_bcast(s, to->buffer, to->count, to->type, c->root);
-        break;
-    case MUR_GATHER:
-        mur_coll_gather(s, from->buffer, from->count, from->type, to, c->root);
-        break;
-    case MUR_SCATTER:
-        mur_coll_scatter(s, from, to->buffer, to->count, to->type, c->root);
-        break;
-    case MUR_ALLGATHER:
-        mur_coll_allgather(s, from->buffer, from->count, from->type, to);
-        break;
-    case MUR_ALLTOALL:
-        mur_coll_alltoall(s, from, to);
-        break;
-    case MUR_REDUCE:
-        mur_coll_reduce(s, from->buffer, to->buffer, from->count, from->type, c->op, c->root);
-        break;
-    case MUR_ALLREDUCE:
-        mur_coll_allreduce(s, from->buffer, to->buffer, from->count, from->type, c->op);
-        break;
-    case MUR_REDUCE_SCATTER:
-        mur_coll_reduce_scatter(s, from->buffer, to->buffer, to, c->op);
-        break;
-    case MUR_SCAN:
-    case MUR_EXSCAN:
-        mur_coll_scan(s, from->buffer, to->buffer, from->count, from->type, c->op, c->kind == MUR_SCAN);
-        break;
-    case MUR_NEIGHBOR_ALLGATHER:
-        mur_coll_neighbor_allgather(s, from->buffer, from->count, from->type, to);
-        break;
-    case MUR_NEIGHBOR_ALLTOALL:
-        mur_coll_neighbor_alltoall(s, from, to);
-        break;
-    }
+    if (__builtin_expect(mur_settings.coll_verbose, 0))
+        mur_choice_tell(c, s->comm, algorithm->name);
+    algorithm->build(s, c);
 }
 
 int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum mur_form form, MPI_Request *request)

@@ -7,6 +7,8 @@
 
 #include "base/copy.h"
 #include "base/error.h"
+#include "base/settings.h"
+#include "coll/choose.h"
 #include "datatype/layout.h"
 #include "engine/engine.h"
 #include "object/request.h"
@@ -78,7 +80,7 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
 {
     size_t ranks = (size_t)comm->size, bytes;
 
-    if (!comm->board || c->is_irregular)
+    if (!comm->board || c->is_irregular || !mur_settings.coll_board)
         return NULL;
     switch (c->kind) {
     case MUR_BARRIER:
@@ -117,6 +119,16 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
     }
 }
 
+static const char *name_of(advance_function *advance)
+{
+    return advance == mur_node_slots          ? "board, slots"
+           : advance == mur_node_share        ? "board, blocks"
+           : advance == mur_node_stream       ? "board, pieces"
+           : advance == mur_node_reduce_parts ? "board, parts"
+           : advance == mur_node_reduce_ring  ? "board, ring"
+                                              : "board, straight from buffers";
+}
+
 bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)
 {
     return choose(c, comm) != NULL;
@@ -145,6 +157,8 @@ static void begin(struct mur_node_op *op)
 {
     op->ticket = op->board->started++;
     op->advance = choose(&op->c, op->comm);
+    if (__builtin_expect(mur_settings.coll_verbose, 0))
+        mur_choice_tell(&op->c, op->comm, name_of(op->advance));
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;

@@ -67,6 +67,11 @@ static void schedule_free(struct mur_schedule *schedule)
     free(schedule);
 }
 
+void mur_schedule_drop(struct mur_schedule *schedule)
+{
+    schedule_free(schedule);
+}
+
 /* Twice the room for an array that starts inline. False: no memory. */
 static bool grow(void **array, void *inline_array, int *capacity, size_t bytes)
 {

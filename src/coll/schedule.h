@@ -104,6 +104,9 @@ void mur_schedule_move_back(struct mur_schedule *schedule);
 void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes);
 void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, const struct mur_type *type);
 
+/* Frees one that was not run. */
+void mur_schedule_drop(struct mur_schedule *schedule);
+
 /* What becomes of a schedule. Each takes a NULL as that there was no memory for one.
  *
  * Runs it to the end and frees it; returns the first error. */
