@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copying through memory that cores share; a few bytes without a call: overlapping words instead of a loop. */
+/* Copying a few bytes without a call: overlapping words instead of a loop. */
 #ifndef MUR_BASE_COPY_H
 #define MUR_BASE_COPY_H
 
@@ -41,18 +41,13 @@ static inline void mur_copy_small(void *out_, const void *in_, size_t bytes)
     }
 }
 
-/* More than 64 bytes (copy.c). */
-void mur_copy_lines(void *out, const void *in, size_t bytes);
-
-/* Any size. For memory that another core has just used, which is what messages go through: from two kilobytes on the
- * C library's memcpy copies with one string instruction, whose stores go past the caches of the cores; that takes
- * twice the time when a reader waits on the other side. */
+/* Any size. */
 static inline void mur_copy(void *out, const void *in, size_t bytes)
 {
     if (bytes <= 64)
         mur_copy_small(out, in, bytes);
     else
-        mur_copy_lines(out, in, bytes);
+        memcpy(out, in, bytes);
 }
 
 #endif

@@ -92,22 +92,22 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         return ranks > 2 ? mur_node_stream : NULL; /* for two, copying from both ends is faster */
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= comm->board->half ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
     case MUR_ALLGATHER:
         if (c->to.is_irregular)
             return NULL;
         bytes = mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= comm->board->half)
+        if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
             return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= comm->board->half ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : bytes <= comm->board->half ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= ranks * BLOCK_PULL_BYTES && ranks * bytes <= comm->board->half)
+        if (ranks <= PULL_RANKS && bytes >= ranks * BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
             return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= comm->board->half ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
     case MUR_REDUCE:
     case MUR_ALLREDUCE:
     case MUR_REDUCE_SCATTER:

@@ -49,9 +49,12 @@ static void write_part(struct mur_node_op *op, char *half, size_t block)
         else
             mur_node_pack(from->buffer, from->count, from->type, half + (size_t)rank * block);
         break;
-    case MUR_ALLTOALL:
+    case MUR_ALLTOALL: /* all but the own block */
         from = is_in_place ? to : from;
-        mur_node_pack(from->buffer, from->count * size, from->type, half + (size_t)rank * (size_t)size * block);
+        half += (size_t)rank * (size_t)size * block;
+        mur_node_pack(from->buffer, from->count * rank, from->type, half);
+        mur_node_pack(mur_block(from, rank + 1), from->count * (size - 1 - rank), from->type,
+                      half + (size_t)(rank + 1) * block);
         break;
     default:
         break;
@@ -81,10 +84,11 @@ static void read_parts(struct mur_node_op *op, const char *half, size_t block)
     for (int i = 1; i <= size; i++) { /* everybody starts with another */
         int other = (rank + i) % size;
 
-        if (other != rank || c->kind == MUR_ALLTOALL)
+        if (other != rank)
             mur_node_unpack(half + (size_t)other * stride, mur_block(to, other), to->count, to->type);
         else if (from->buffer != MPI_IN_PLACE)
-            mur_copy_typed(from->buffer, from->count, from->type, mur_block(to, rank), to->count, to->type);
+            mur_copy_typed(c->kind == MUR_ALLTOALL ? mur_block(from, rank) : from->buffer, from->count, from->type,
+                           mur_block(to, rank), to->count, to->type);
     }
 }
 

@@ -31,10 +31,10 @@ size_t mur_board_bytes(int ranks)
     return halves_start(ranks) + 2 * (size_t)MUR_BOARD_HALF_MAX;
 }
 
-/* Half of what a core has for itself: what one rank writes the others find in a cache. */
+/* A quarter of what a core has for itself: there is room left for what is added to it. */
 static uint32_t measure_half(void)
 {
-    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE) / 2;
+    long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE) / 4;
 
     if (bytes < 128 << 10)
         bytes = 128 << 10;

@@ -3,7 +3,8 @@
  *
  *   slots   for each rank a ring of MUR_BOARD_DEPTH slots: a number, and up to MUR_BOARD_SLOT bytes behind it
  *   phases  for each rank a counter of how far it has come in collectives that take several steps
- *   halves  two pieces of memory as large as half a core's cache, which large data pass through in turns
+ *   halves  two pieces of memory that large data pass through in turns; what is worked on several times uses of each
+ *           only as much as stays in a core's cache
  *
  * Small collectives are numbered; every rank posts each of them in its ring, with data or without. Having posted
  * number n, a rank has finished all before n. So a slot may be written again when all ranks have posted the
