@@ -64,7 +64,7 @@ static int acquire(int required_thread_level)
         return rc;
     is_started = true;
     mur_process.instances++;
-    if (required_thread_level == MPI_THREAD_MULTIPLE)
+    if (required_thread_level == MPI_THREAD_MULTIPLE && !mur_lock.is_used)
         mur_lock.is_used = true; /* for good: another thread may be inside when this instance ends */
     return MPI_SUCCESS;
 }
