@@ -10,7 +10,7 @@ enum mur_phase { MUR_PHASE_BEFORE_INIT, MUR_PHASE_RUNNING, MUR_PHASE_FINALIZED }
 
 struct mur_process {
     enum mur_phase phase;  /* of the world */
-    int instances;         /* the world, if it is up, and sessions */
+    _Atomic int instances; /* the world, if it is up, and sessions */
     int thread_level;      /* granted: MPI_THREAD_... */
     pthread_t main_thread; /* the one that initialised */
     int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
