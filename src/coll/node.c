@@ -76,6 +76,15 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
                                                                                   : mur_node_reduce_ring;
 }
 
+static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
+{
+    MPI_Count count = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        count += mur_block_count(blocks, rank);
+    return (size_t)(count * blocks->type->size);
+}
+
 static advance_function *choose(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t ranks = (size_t)comm->size, bytes;
@@ -95,7 +104,7 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
     case MUR_ALLGATHER:
         if (c->to.is_irregular)
-            return NULL;
+            return all_bytes(&c->to, comm->size) <= MUR_BOARD_HALF_MAX ? mur_node_share_irregular : NULL;
         bytes = mur_block_bytes(c);
         if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
             return mur_node_pull_blocks;
@@ -121,12 +130,12 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
 
 static const char *name_of(advance_function *advance)
 {
-    return advance == mur_node_slots          ? "board, slots"
-           : advance == mur_node_share        ? "board, blocks"
-           : advance == mur_node_stream       ? "board, pieces"
-           : advance == mur_node_reduce_parts ? "board, parts"
-           : advance == mur_node_reduce_ring  ? "board, ring"
-                                              : "board, straight from buffers";
+    return advance == mur_node_slots                                          ? "board, slots"
+           : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
+           : advance == mur_node_stream                                       ? "board, pieces"
+           : advance == mur_node_reduce_parts                                 ? "board, parts"
+           : advance == mur_node_reduce_ring                                  ? "board, ring"
+                                                                              : "board, straight from buffers";
 }
 
 bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)

@@ -36,13 +36,14 @@ int mur_node_start(const struct mur_collective *collective, struct mur_comm *com
 int mur_node_keep(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
 
 /* The algorithms. */
-bool mur_node_slots(struct mur_node_op *op);        /* node_small.c: what fits into the slots */
-bool mur_node_share(struct mur_node_op *op);        /* node_blocks.c: blocks that fit into a half */
-bool mur_node_stream(struct mur_node_op *op);       /* node_blocks.c: broadcasts, half by half */
-bool mur_node_reduce_parts(struct mur_node_op *op); /* node_reduce.c: each rank reduces a part */
-bool mur_node_reduce_ring(struct mur_node_op *op);  /* node_reduce.c: sums go around */
-bool mur_node_pull(struct mur_node_op *op);         /* node_pull.c: reductions straight from the buffers of others, */
-bool mur_node_pull_blocks(struct mur_node_op *op);  /* and blocks */
+bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: what fits into the slots */
+bool mur_node_share(struct mur_node_op *op);           /* node_blocks.c: blocks that fit into a half */
+bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgather of blocks that differ */
+bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
+bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
+bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
+bool mur_node_pull(struct mur_node_op *op);        /* node_pull.c: reductions straight from the buffers of others, */
+bool mur_node_pull_blocks(struct mur_node_op *op); /* and blocks */
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);

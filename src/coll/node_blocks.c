@@ -128,6 +128,65 @@ bool mur_node_share(struct mur_node_op *op)
     return true;
 }
 
+/* ---- blocks of different sizes, which all ranks know ---- */
+
+static size_t bytes_of(const struct mur_blocks *blocks, int rank)
+{
+    return (size_t)(mur_block_count(blocks, rank) * blocks->type->size);
+}
+
+/* The blocks lie in the half one behind the other, in the order of the ranks. */
+static size_t place_of(const struct mur_blocks *blocks, int rank)
+{
+    size_t place = 0;
+
+    for (int i = 0; i < rank; i++)
+        place += bytes_of(blocks, i);
+    return place;
+}
+
+static void write_own(struct mur_node_op *op, char *half)
+{
+    const struct mur_blocks *from = &op->c.from, *to = &op->c.to;
+    int rank = op->board->rank;
+
+    half += place_of(to, rank);
+    if (from->buffer == MPI_IN_PLACE)
+        mur_node_pack(mur_block(to, rank), mur_block_count(to, rank), to->type, half);
+    else
+        mur_node_pack(from->buffer, from->count, from->type, half);
+}
+
+static void read_all(struct mur_node_op *op, const char *half)
+{
+    const struct mur_blocks *to = &op->c.to;
+
+    for (int rank = 0; rank < op->board->size; rank++) {
+        if (rank != op->board->rank || op->c.from.buffer != MPI_IN_PLACE)
+            mur_node_unpack(half, mur_block(to, rank), mur_block_count(to, rank), to->type);
+        half += bytes_of(to, rank);
+    }
+}
+
+bool mur_node_share_irregular(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+    char *half = board->halves[board->turn];
+
+    if (op->stage == 0) {
+        if (!mur_node_take_half(op))
+            return false;
+        write_own(op, half);
+        mur_board_pass(board);
+        op->stage = 1;
+    }
+    if (!mur_board_all_passed(board, op->phase + 1, &op->next))
+        return false;
+    read_all(op, half);
+    mur_node_leave_half(op, 1);
+    return true;
+}
+
 /* ---- a broadcast in pieces ---- */
 
 /* Small enough that root and readers work at the same time, large enough that a shared core seldom changes hands. */
