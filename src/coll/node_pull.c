@@ -279,14 +279,23 @@ static void read_blocks(const struct mur_node_op *op)
             read_into(op, c->root, offer_of(op, c->root)->in, to->buffer);
         return;
     }
-    if (from->buffer != MPI_IN_PLACE)
-        mur_copy_typed(c->kind == MUR_ALLTOALL ? mur_block(from, me) : from->buffer, from->count, from->type,
-                       mur_block(to, me), to->count, to->type);
     for (int i = 1; i < size; i++) {
         int rank = (me + i) % size;
 
         read_into(op, rank, offer_of(op, rank)->in + skip, mur_block(to, rank));
     }
+}
+
+/* While the others come. */
+static void keep_own(const struct mur_node_op *op)
+{
+    const struct mur_collective *c = &op->c;
+    const struct mur_blocks *from = &c->from, *to = &c->to;
+    int me = op->board->rank;
+
+    if (c->kind != MUR_BCAST && from->buffer != MPI_IN_PLACE)
+        mur_copy_typed(c->kind == MUR_ALLTOALL ? mur_block(from, me) : from->buffer, from->count, from->type,
+                       mur_block(to, me), to->count, to->type);
 }
 
 bool mur_node_pull_blocks(struct mur_node_op *op)
@@ -297,6 +306,7 @@ bool mur_node_pull_blocks(struct mur_node_op *op)
         if (!mur_node_take_slot(op))
             return false;
         post_run(op);
+        keep_own(op);
         op->phase = board->phase;
         op->stage = 1;
     }
