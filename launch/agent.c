@@ -21,11 +21,13 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "base/secret.h"
 #include "boot/job.h"
 #include "cgroup.h"
 #include "descendants.h"
 #include "frame.h"
 #include "input.h"
+#include "kvs.h"
 #include "output.h"
 #include "say.h"
 #include "spawn.h"
@@ -53,6 +55,7 @@ struct agent {
     struct mur_watch children; /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
+    struct mur_kvs kvs;
     struct rank *ranks;
     int running;          /* ranks not yet ended */
     bool is_ending;       /* MUR_FRAME_END came */
@@ -214,6 +217,51 @@ static void report_exit(struct rank *rank, pid_t pid, int status)
         report(agent, &frame);
 }
 
+/* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
+static void answer_rank(void *owner, int32_t number, const char *key, const void *value, size_t bytes)
+{
+    struct agent *agent = owner;
+    struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
+    size_t name = strlen(key) + 1;
+
+    if (name + bytes > sizeof message.text || agent->ranks[number].control.fd < 0)
+        return;
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    send(agent->ranks[number].control.fd, &message, offsetof(struct mur_control_message, text) + message.length,
+         MSG_NOSIGNAL);
+}
+
+/* The key, which ends with a NUL, and where the value starts; NULL where there is no key. */
+static const char *key_of(const struct mur_control_message *message, size_t *bytes)
+{
+    size_t length = strnlen(message->text, message->length);
+
+    if (length == 0 || length == message->length)
+        return NULL;
+    *bytes = message->length - length - 1;
+    return message->text + length + 1;
+}
+
+static void put_value(struct agent *agent, const struct mur_control_message *message)
+{
+    size_t bytes;
+    const char *value = key_of(message, &bytes);
+
+    if (value)
+        mur_kvs_put(&agent->kvs, message->text, value, bytes);
+}
+
+static void get_value(struct rank *rank, const struct mur_control_message *message)
+{
+    char key[sizeof message->text + 1];
+
+    memcpy(key, message->text, message->length);
+    key[message->length] = '\0';
+    mur_kvs_ask(&rank->agent->kvs, key, answer_rank, rank->agent, rank->number);
+}
+
 static void take_message(struct rank *rank, const struct mur_control_message *message)
 {
     struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
@@ -233,6 +281,12 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
         memcpy(frame.text, message->text, message->length);
         if (!rank->agent->is_ending)
             report(rank->agent, &frame);
+        break;
+    case MUR_CONTROL_PUT:
+        put_value(rank->agent, message);
+        break;
+    case MUR_CONTROL_GET:
+        get_value(rank, message);
         break;
     default: /* a later protocol; nothing it could mean here */
         break;
@@ -296,12 +350,28 @@ static void children_ready(void *owner)
 
 /* ---- starting ---- */
 
+/* What the ranks find at the start of their memory. */
+static bool fill_job(int fd, const struct mur_jobspec *spec)
+{
+    size_t bytes = mur_job_bytes(spec->size);
+    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (job == MAP_FAILED)
+        return false;
+    job->size = job->local_size = spec->size;
+    job->nodes = 1;
+    mur_secret_random(job->secret, sizeof job->secret);
+    munmap(job, bytes);
+    return true;
+}
+
 static bool make_node_memory(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
 {
-    uint64_t bytes = mur_node_bytes(agent->job->size);
+    uint64_t bytes = mur_node_bytes(agent->job->size, agent->job->size);
 
     spawner->node_fd = memfd_create("murmur-node", MFD_CLOEXEC);
-    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0)
+    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0 &&
+        fill_job(spawner->node_fd, agent->job))
         return true;
     *failure =
         (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
