@@ -185,13 +185,14 @@ static void report(struct agent *agent, struct mur_frame *frame)
         lose_head(agent);
 }
 
-static void output_failed(void *owner, int error)
+static void output_failed(void *owner, const char *name, int error)
 {
     struct agent *agent = owner;
     struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = -1, .code = MUR_EXIT_TROUBLE};
 
     frame.cause = error == EPIPE ? MUR_CAUSE_PIPE : MUR_CAUSE_OUTPUT;
-    mur_frame_set_text(&frame, "cannot write the output of the ranks: %s", strerror(error));
+    mur_frame_set_text(&frame, "cannot write %s%s%s: %s", name ? "'" : "the output of the ranks", name ? name : "",
+                       name ? "'" : "", strerror(error));
     report(agent, &frame);
 }
 
@@ -215,6 +216,10 @@ static void report_exit(struct rank *rank, pid_t pid, int status)
     }
     if (frame.cause != MUR_CAUSE_NONE && !agent->is_ending && !rank->has_aborted)
         report(agent, &frame);
+    if (agent->job->shows_exits) {
+        frame.kind = MUR_FRAME_EXITED;
+        report(agent, &frame);
+    }
 }
 
 /* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
@@ -445,7 +450,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, int h
     agent->drain_timer = (struct mur_timer){.fire = drop_output, .owner = agent};
     mur_loop_add_timer(&agent->loop, &agent->kill_timer);
     mur_loop_add_timer(&agent->loop, &agent->drain_timer);
-    mur_output_open(&agent->output, &agent->loop, job->is_labelled);
+    mur_output_open(&agent->output, &agent->loop, job);
     agent->output.failed = output_failed;
     agent->output.owner = agent;
     mur_input_open(&agent->input, &agent->loop);

@@ -99,6 +99,29 @@ static bool is_launchers(const char *variable)
     return false;
 }
 
+static bool is_listed(const struct mur_assignments *names, const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    for (int i = 0; i < names->count; i++)
+        if (name_matches(names->items[i], variable, length))
+            return true;
+    return false;
+}
+
+/* Whether ranks of `context` get this variable of our own environment. */
+static bool is_passed(const struct mur_jobspec *job, const struct mur_context *context, const char *variable)
+{
+    const struct mur_inheritance *rule =
+        context->inheritance.passing == MUR_PASS_UNSET ? &job->inheritance : &context->inheritance;
+
+    if (is_launchers(variable))
+        return false;
+    if (rule->passing == MUR_PASS_UNSET || rule->passing == MUR_PASS_ALL)
+        return true;
+    return is_listed(&rule->names, variable) || is_listed(&context->inheritance.names, variable);
+}
+
 /* Puts `variable` into the list of *count, in place of an earlier one of the same name. */
 static void put(char **variables, int *count, char *variable)
 {
@@ -125,7 +148,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     variables =
         mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 2 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
-        if (!is_launchers(environ[i]))
+        if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < lists[l]->count; i++)

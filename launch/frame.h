@@ -15,8 +15,9 @@ enum mur_frame_kind {
     MUR_FRAME_END,        /* to the agent: send `signal`, kill what is left after `grace_ms` */
     MUR_FRAME_STARTED,    /* from the agent: `rank` runs as `pid` (only for a verbose job) */
     MUR_FRAME_FAILURE,    /* from the agent: see `cause` */
-    MUR_FRAME_DONE,       /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
-                           * them did not end by themselves */
+    MUR_FRAME_EXITED, /* from the agent: `rank` ended by `signal` or with `code` (only for a job that shows exits) */
+    MUR_FRAME_DONE,   /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
+                       * them did not end by themselves */
 };
 
 enum mur_cause {

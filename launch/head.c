@@ -18,6 +18,7 @@
 
 #include "agent.h"
 #include "descendants.h"
+#include "exits.h"
 #include "frame.h"
 #include "loop.h"
 #include "report.h"
@@ -36,9 +37,10 @@ struct head {
     struct mur_timer timeout;
     pid_t agent_pid;
     struct mur_pids strangers; /* children that an exec gave us: not ours to kill */
-    int code;                  /* of the first failure */
-    struct mur_frame failure;  /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
-    int end_signal;            /* a signal to us that ended the job */
+    struct mur_exits exits;
+    int code;                 /* of the first failure */
+    struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
+    int end_signal;           /* a signal to us that ended the job */
     bool is_ending;
     bool has_timed_out;
     bool is_over;
@@ -130,6 +132,7 @@ static void take_failure(struct head *head, const struct mur_frame *failure)
 static void finish(struct head *head, const struct mur_frame *done)
 {
     head->is_over = true;
+    mur_exits_print(&head->exits, head->job);
     mur_report_failure(head->job, &head->failure, done->ended);
     if (head->has_timed_out)
         mur_say("the job reached its time limit of %g s and was ended (%d rank%s still ran)",
@@ -152,6 +155,8 @@ static void agent_ready(void *owner)
         mur_say("rank %d runs as pid %d", frame.rank, frame.pid);
     else if (frame.kind == MUR_FRAME_FAILURE)
         take_failure(head, &frame);
+    else if (frame.kind == MUR_FRAME_EXITED)
+        mur_exits_note(&head->exits, head->job, &frame);
     else if (frame.kind == MUR_FRAME_DONE)
         finish(head, &frame);
 }
