@@ -331,15 +331,16 @@ static int spawn(struct mur_pmi *pmi, const struct mur_pmi_command *commands, in
                      message ? message : "it gives no reason");
 }
 
+/* The exit code is a word of our own server's; others take that of this process, which exits with it. */
 static void abort_job(struct mur_pmi *pmi, int code, const char *text)
 {
-    char *escaped = mur_pmi_escape(text);
-    char command[2 * HEAD + 400], body[400];
-    int length = snprintf(body, sizeof body, "cmd=abort;isworld=TRUE;msg=%.300s;", escaped ? escaped : "");
+    char command[512], body[400];
+    int length = snprintf(body, sizeof body, "cmd=abort;isworld=TRUE;exitcode=%d;msg=%.300s", code, text);
 
-    (void)code; /* PMI-2 has none: it comes from this process, which exits with it */
-    free(escaped);
-    length = snprintf(command, sizeof command, "%6d%s", length, body);
+    for (char *c = strstr(body, "msg="); *c; c++)
+        if (*c == ';' || *c == '\n')
+            *c = ',';
+    length = snprintf(command, sizeof command, "%6d%s;", length + 1, body);
     mur_pmi_wire_send(pmi, command, (size_t)length);
 }
 

@@ -137,7 +137,7 @@ int mur_pmix_open(struct mur_pmi *pmi)
         goto err_free;
     status = pmix->call.init(&pmix->self, NULL, 0);
     if (status != MUR_PMIX_SUCCESS) {
-        rc = failed(pmi, "be reached, though PMIX_NAMESPACE is set", status);
+        rc = failed(pmi, "be reached, though PMIX_NAMESPACE is set; unset it, or use the mpiexec of Murmur", status);
         goto err_free;
     }
     pmix->job = pmix->self;
