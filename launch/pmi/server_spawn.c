@@ -11,7 +11,7 @@ struct parser {
     struct mur_pmi_server_spawn *spawn;
     struct mur_pmi_server_command *command; /* the one being read, or NULL */
     int arguments_said, info_said, commands_said;
-    bool has_key; /* of a pair whose value is to come */
+    struct mur_pmi_server_pair **waiting; /* the list whose last pair still lacks its value, or NULL */
 };
 
 /* Makes room for one more where count is 0 or a power of two. */
@@ -40,9 +40,9 @@ static void add_argument(struct mur_pmi_server_command *command, const char *arg
 static bool add_pair(struct parser *parser, struct mur_pmi_server_pair **list, int *count, const char *text,
                      bool is_key)
 {
-    if (is_key == parser->has_key)
+    if (parser->waiting != (is_key ? NULL : list))
         return false;
-    parser->has_key = is_key;
+    parser->waiting = is_key ? list : NULL;
     if (is_key) {
         *list = more(*list, *count, sizeof **list);
         (*list)[(*count)++] = (struct mur_pmi_server_pair){.key = text};
@@ -104,14 +104,14 @@ static bool end_command(struct parser *parser)
     parser->command = NULL;
     add_argument(command, NULL);
     command->argument_count--;
-    return command->ranks > 0 && command->program && *command->program && !parser->has_key &&
+    return command->ranks > 0 && command->program && *command->program && !parser->waiting &&
            (parser->arguments_said < 0 || parser->arguments_said == command->argument_count) &&
            (parser->info_said < 0 || parser->info_said == command->info_count);
 }
 
 static bool is_complete(const struct parser *parser)
 {
-    return !parser->command && !parser->has_key && parser->spawn->command_count > 0 &&
+    return !parser->command && !parser->waiting && parser->spawn->command_count > 0 &&
            parser->commands_said == parser->spawn->command_count;
 }
 
@@ -132,7 +132,7 @@ static bool line_1(struct parser *parser, const char *key, const char *value)
     }
     if (strcmp(key, "totspawns") == 0)
         return mur_pmi_number(value, &parser->commands_said);
-    if (strcmp(key, "preput_num") == 0 && !parser->has_key && strcmp(value, "0") != 0)
+    if (strcmp(key, "preput_num") == 0 && !parser->waiting && strcmp(value, "0") != 0)
         parser->spawn->preput_count = 0;
     return common_word(parser, &names_1, key, value);
 }
