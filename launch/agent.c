@@ -33,6 +33,7 @@
 #include "spawn.h"
 
 #define KILL_AGAIN_MS 20   /* between passes over what is left of the descendants */
+#define VALUES_MAX    ((size_t)1 << 30) /* bytes of what ranks leave for each other */
 #define KILL_LIMIT_MS 3000 /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
 
 struct agent;
@@ -55,7 +56,7 @@ struct agent {
     struct mur_watch children; /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
-    struct mur_kvs kvs;
+    struct mur_kvs *kvs;
     struct rank *ranks;
     int running;          /* ranks not yet ended */
     bool is_ending;       /* MUR_FRAME_END came */
@@ -223,52 +224,37 @@ static void report_exit(struct rank *rank, pid_t pid, int status)
 }
 
 /* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
-static void answer_rank(void *owner, int32_t number, const char *key, const void *value, size_t bytes)
+static void answer_rank(void *owner, const char *key, const char *value)
 {
-    struct agent *agent = owner;
+    struct rank *rank = owner;
     struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
-    size_t name = strlen(key) + 1;
+    size_t name = strlen(key) + 1, bytes = value ? strlen(value) : 0;
 
-    if (name + bytes > sizeof message.text || agent->ranks[number].control.fd < 0)
+    if (!value || name + bytes > sizeof message.text || rank->control.fd < 0)
         return;
     memcpy(message.text, key, name);
     memcpy(message.text + name, value, bytes);
     message.length = (uint32_t)(name + bytes);
-    send(agent->ranks[number].control.fd, &message, offsetof(struct mur_control_message, text) + message.length,
-         MSG_NOSIGNAL);
+    send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
 }
 
-/* The key, which ends with a NUL, and where the value starts; NULL where there is no key. */
-static const char *key_of(const struct mur_control_message *message, size_t *bytes)
+/* `text` is a key, a NUL, and a value. */
+static void put_value(struct agent *agent, const char *text)
 {
-    size_t length = strnlen(message->text, message->length);
-
-    if (length == 0 || length == message->length)
-        return NULL;
-    *bytes = message->length - length - 1;
-    return message->text + length + 1;
+    if (!mur_kvs_put(agent->kvs, text, text + strlen(text) + 1))
+        mur_say("the values that the ranks on %s leave for each other are too many; one is dropped", agent->job->host);
 }
 
-static void put_value(struct agent *agent, const struct mur_control_message *message)
+static void get_value(struct rank *rank, const char *key)
 {
-    size_t bytes;
-    const char *value = key_of(message, &bytes);
+    bool is_first;
 
-    if (value)
-        mur_kvs_put(&agent->kvs, message->text, value, bytes);
-}
-
-static void get_value(struct rank *rank, const struct mur_control_message *message)
-{
-    char key[sizeof message->text + 1];
-
-    memcpy(key, message->text, message->length);
-    key[message->length] = '\0';
-    mur_kvs_ask(&rank->agent->kvs, key, answer_rank, rank->agent, rank->number);
+    mur_kvs_wait(rank->agent->kvs, key, answer_rank, rank, &is_first);
 }
 
 static void take_message(struct rank *rank, const struct mur_control_message *message)
 {
+    char text[sizeof message->text + 2] = ""; /* a key and a value both end */
     struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
 
     switch (message->kind) {
@@ -288,10 +274,14 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
             report(rank->agent, &frame);
         break;
     case MUR_CONTROL_PUT:
-        put_value(rank->agent, message);
+        memcpy(text, message->text, message->length);
+        text[message->length] = text[message->length + 1] = '\0';
+        put_value(rank->agent, text);
         break;
     case MUR_CONTROL_GET:
-        get_value(rank, message);
+        memcpy(text, message->text, message->length);
+        text[message->length] = '\0';
+        get_value(rank, text);
         break;
     default: /* a later protocol; nothing it could mean here */
         break;
@@ -439,6 +429,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, int h
     sigaddset(&children, SIGCHLD);
 
     *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
+    agent->kvs = mur_kvs_create(VALUES_MAX);
     agent->ranks = mur_alloc((size_t)job->size, sizeof *agent->ranks);
     mur_loop_init(&agent->loop);
     agent->head = (struct mur_watch){.fd = head_fd, .ready = head_ready, .owner = agent};

@@ -1,31 +1,42 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The job's key-value space, as one agent knows it: values that ranks have put, and questions that wait for one.
+/* A key-value space: texts under keys, and waiters for keys that are not there yet.
  *
- * The root agent knows all values. The others keep those that passed through them, so that a value which many ranks
- * of a node ask for comes down the tree once. A value does not change: the first that is put under a key stays. */
+ * An agent keeps what its ranks put and caches what it asked its parent for. Who needs a key that is on its way leaves
+ * a waiter, which is told the value when it is put, or that there is none (mur_kvs_settle). The space has a limit, so
+ * that a rank that puts for ever fills it and not the memory. */
 #ifndef MUR_LAUNCH_KVS_H
 #define MUR_LAUNCH_KVS_H
 
 #include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
-struct mur_kvs {
-    struct mur_kvs_entry **buckets;
-    size_t bucket_count, entry_count;
-};
+struct mur_kvs;
 
-/* Whoever asked: `who` means something to the one who gave it. */
-typedef void mur_kvs_answer(void *owner, int32_t who, const char *key, const void *value, size_t bytes);
+/* value is NULL where it is settled that there is none. Both texts are good during the call only. */
+typedef void mur_kvs_waiter(void *owner, const char *key, const char *value);
 
-/* Keeps the value, and answers those who wait for it. */
-void mur_kvs_put(struct mur_kvs *kvs, const char *key, const void *value, size_t bytes);
+struct mur_kvs *mur_kvs_create(size_t most_bytes); /* keys, values, waiters and their overhead together */
+void mur_kvs_free(struct mur_kvs *kvs);            /* waiters are forgotten */
 
-/* The value, or NULL where there is none yet. */
-const void *mur_kvs_get(const struct mur_kvs *kvs, const char *key, size_t *bytes);
+/* Stores a copy in the place of an older value, and tells the waiters. False: the space is full, nothing changed. */
+bool mur_kvs_put(struct mur_kvs *kvs, const char *key, const char *value);
 
-/* Answers now, or when the value is put. Returns true when nobody here has asked for it before: the one who knows
- * must be asked. */
-bool mur_kvs_ask(struct mur_kvs *kvs, const char *key, mur_kvs_answer *answer, void *owner, int32_t who);
+const char *mur_kvs_get(const struct mur_kvs *kvs, const char *key); /* NULL: not there */
+bool mur_kvs_remove(struct mur_kvs *kvs, const char *key);           /* false: it was not there */
+
+/* Calls the waiter at once when the value is there, else once when it is put or settled. *is_first tells that nobody
+ * else waits for this key: time to ask the parent. False: the space is full, and the waiter will not be called. */
+bool mur_kvs_wait(struct mur_kvs *kvs, const char *key, mur_kvs_waiter *waiter, void *owner, bool *is_first);
+
+void mur_kvs_settle(struct mur_kvs *kvs, const char *key); /* there is no value: tells the waiters so */
+/* The owner's waiters are not called any more. Not to be called by a waiter. */
+void mur_kvs_forget(struct mur_kvs *kvs, const void *owner);
+
+size_t mur_kvs_count(const struct mur_kvs *kvs); /* keys that have values */
+size_t mur_kvs_bytes(const struct mur_kvs *kvs); /* in use, of most_bytes */
+
+/* Calls `visit` for each key with its value, in no order. The space must not be changed meanwhile. */
+void mur_kvs_each(const struct mur_kvs *kvs, void (*visit)(void *owner, const char *key, const char *value),
+                  void *owner);
 
 #endif

@@ -137,14 +137,13 @@ void mur_boot_finish(void)
         send_control(MUR_CONTROL_FINALIZED, 0, "");
 }
 
-int mur_boot_put(const char *key, const void *value, size_t bytes)
+int mur_boot_put(const char *key, const char *value)
 {
     struct mur_control_message message = {.kind = MUR_CONTROL_PUT};
-    size_t name = strlen(key) + 1;
+    size_t name = strlen(key) + 1, bytes = strlen(value);
 
-    if (name + bytes > MUR_VALUE_MAX)
-        return mur_error(MPI_ERR_INTERN, "the value of '%s' has %zu bytes, but %d is the most", key, bytes,
-                         MUR_VALUE_MAX);
+    if (name + bytes >= MUR_VALUE_MAX)
+        return mur_error(MPI_ERR_INTERN, "the value of '%s' has %zu bytes, which are too many", key, bytes);
     memcpy(message.text, key, name);
     memcpy(message.text + name, value, bytes);
     message.length = (uint32_t)(name + bytes);
@@ -161,23 +160,23 @@ int mur_boot_ask(const char *key)
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
-ptrdiff_t mur_boot_answer(char key[MUR_VALUE_MAX], void *value, size_t room)
+bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
 {
     const size_t head = offsetof(struct mur_control_message, text);
     struct mur_control_message message;
     ssize_t got = recv(mur_process.control_fd, &message, sizeof message, MSG_DONTWAIT);
-    size_t name, bytes;
+    size_t name;
 
     if (got < (ssize_t)head || message.kind != MUR_CONTROL_VALUE || message.length != (size_t)got - head ||
-        message.length > MUR_VALUE_MAX)
-        return -1;
+        message.length >= MUR_VALUE_MAX)
+        return false;
     name = strnlen(message.text, message.length) + 1;
-    if (name > message.length || message.length - name > room)
-        return -1;
-    bytes = message.length - name;
+    if (name > message.length)
+        return false;
     memcpy(key, message.text, name);
-    memcpy(value, message.text + name, bytes);
-    return (ptrdiff_t)bytes;
+    memcpy(value, message.text + name, message.length - name);
+    value[message.length - name] = '\0';
+    return true;
 }
 
 /* The agent prints the text and ends the job, this process included; a singleton does both itself. */

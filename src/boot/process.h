@@ -39,15 +39,14 @@ int mur_boot_resume(void);
 /* Tells the agent that this process has finalized. */
 void mur_boot_finish(void);
 
-/* Values that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and value. A value
- * can be asked for before it is there. */
+/* Texts that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and text. A text can
+ * be asked for before it is there. */
 enum { MUR_VALUE_MAX = 1024 };
-int mur_boot_put(const char *key, const void *value, size_t bytes);
+int mur_boot_put(const char *key, const char *value);
 int mur_boot_ask(const char *key);
 
-/* The next answer to what this process asked for: returns its bytes and fills in the key; -1: none has come yet. The
- * control socket can be polled for it. */
-ptrdiff_t mur_boot_answer(char key[MUR_VALUE_MAX], void *value, size_t room);
+/* The next answer to what this process asked for; false: none has come yet. The control socket can be polled for it. */
+bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX]);
 
 /* Ends the job with this exit code (0..255 after masking) and this text; does not return. */
 void mur_boot_abort(int exit_code, const char *text) __attribute__((noreturn, cold));

@@ -91,22 +91,18 @@ struct mur_link *mur_link_of(struct mur_peer *peer)
     return link;
 }
 
-/* The value that a process has published: its host's name, a count, and so many addresses. */
-static bool read_addresses(struct mur_link *link, const char *value, size_t bytes)
+/* What a process has published: its host's name and its addresses. */
+static bool read_addresses(struct mur_link *link, char *text)
 {
-    uint32_t count;
+    char *rest, *word = strtok_r(text, " ", &rest);
 
-    if (bytes < sizeof link->host + sizeof count)
+    if (!word)
         return false;
-    memcpy(link->host, value, sizeof link->host);
-    link->host[sizeof link->host - 1] = '\0';
-    memcpy(&count, value + sizeof link->host, sizeof count);
-    if (!count || count > MUR_TCP_ADDRESSES_MAX ||
-        bytes != sizeof link->host + sizeof count + count * sizeof link->addresses[0])
-        return false;
-    memcpy(link->addresses, value + sizeof link->host + sizeof count, count * sizeof link->addresses[0]);
-    link->address_count = (int)count;
-    return true;
+    snprintf(link->host, sizeof link->host, "%s", word);
+    while ((word = strtok_r(NULL, " ", &rest)) && link->address_count < MUR_ADDRESSES_MAX)
+        if (!mur_address_read(word, &link->addresses[link->address_count++]))
+            return false;
+    return link->address_count > 0;
 }
 
 static bool is_same_host(int process)
@@ -119,17 +115,16 @@ static void call_next(struct mur_link *link);
 void mur_link_answers(void)
 {
     char key[MUR_VALUE_MAX], value[MUR_VALUE_MAX];
-    ptrdiff_t bytes;
     int process;
 
-    while ((bytes = mur_boot_answer(key, value, sizeof value)) >= 0) {
+    while (mur_boot_answer(key, value)) {
         struct mur_link *link;
 
         if (sscanf(key, "tcp.%d", &process) != 1 || process < 0 || process >= mur_tcp.peer_count ||
             !(link = mur_tcp.peers[process].link))
             continue;
         mur_tcp.asked--;
-        if (!read_addresses(link, value, (size_t)bytes))
+        if (!read_addresses(link, value))
             mur_boot_abort(1, "the launcher's answer to the question for a rank's address makes no sense");
         link->address_count =
             mur_addresses_order(link->addresses, link->address_count, is_same_host(link->peer->process));

@@ -233,23 +233,20 @@ static void tcp_wake(void)
 
 static int publish(void)
 {
-    struct {
-        char host[sizeof((struct mur_link *)0)->host];
-        uint32_t count;
-        struct mur_tcp_address addresses[MUR_TCP_ADDRESSES_MAX];
-    } value = {.count = 0};
-    char key[32];
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, mur_tcp.port), used;
+    char key[32], value[MUR_VALUE_MAX - sizeof key], address[64];
 
-    _Static_assert(sizeof value + sizeof key <= MUR_VALUE_MAX, "the addresses of a process fit into a value");
-    snprintf(value.host, sizeof value.host, "%s", mur_process.host);
-    value.count = (uint32_t)mur_addresses_own(value.addresses, MUR_TCP_ADDRESSES_MAX, mur_tcp.port);
-    if (!value.count)
+    if (!count)
         return mur_error(MPI_ERR_OTHER,
                          "host %s has no network address that may be used; MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE choose "
                          "among the interfaces that `ip address` shows",
                          mur_process.host);
+    used = (size_t)snprintf(value, sizeof value, "%s", mur_process.host);
+    for (size_t i = 0; i < count && used + sizeof address < sizeof value; i++)
+        used += (size_t)snprintf(value + used, sizeof value - used, " %s", mur_address_text(&addresses[i], address));
     snprintf(key, sizeof key, "tcp.%d", mur_process.rank);
-    return mur_boot_put(key, &value, offsetof(__typeof__(value), addresses) + value.count * sizeof value.addresses[0]);
+    return mur_boot_put(key, value);
 }
 
 static int open_sockets(void)
