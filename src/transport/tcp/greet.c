@@ -105,7 +105,7 @@ static void set_options(int fd)
 
 /* ---- calling ---- */
 
-bool mur_greet_call(struct mur_link *link, const struct mur_tcp_address *address)
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address)
 {
     struct sockaddr_storage socket_address;
     socklen_t length = mur_address_socket(address, &socket_address);

@@ -14,7 +14,6 @@
  *   in.c       reading, and delivering frames; large data is read to where it belongs
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
- *   address.c  the addresses of this host, and which of the peer's to try in which order
  *   tcp.c      the table of operations, progress and sleeping */
 #ifndef MUR_TRANSPORT_TCP_TCP_H
 #define MUR_TRANSPORT_TCP_TCP_H
@@ -23,6 +22,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
+#include "base/address.h"
 #include "base/handshake.h"
 #include "transport/transport.h"
 
@@ -42,7 +42,6 @@ enum {
     MUR_TCP_WINDOW = 4 << 20,         /* bytes of a stream that may be unacknowledged */
     MUR_TCP_ACK_EVERY = 256 << 10,    /* bytes received that are acknowledged unasked */
     MUR_TCP_SEGMENT = 64 << 10,       /* bytes of an ordinary segment */
-    MUR_TCP_ADDRESSES_MAX = 16,
 };
 
 /* A part of the outgoing stream, until it is acknowledged. */
@@ -55,12 +54,6 @@ struct mur_segment {
     mur_sent_function *sent; /* for memory that is not ours */
     void *argument;
     char own[] __attribute__((aligned(8)));
-};
-
-struct mur_tcp_address {
-    uint16_t family; /* AF_INET, AF_INET6 */
-    uint16_t port;
-    unsigned char bytes[16];
 };
 
 enum mur_link_state {
@@ -105,8 +98,8 @@ struct mur_link {
 
     /* the peer */
     char host[64];
-    struct mur_tcp_address addresses[MUR_TCP_ADDRESSES_MAX];
-    int faults[MUR_TCP_ADDRESSES_MAX]; /* errno of the latest try of each */
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    int faults[MUR_ADDRESSES_MAX]; /* errno of the latest try of each */
     int address_count, address;        /* the one being tried */
     uint64_t lost_since;               /* ms; when the link began to be without a connection */
     uint64_t due;                      /* ms; when a state must have ended */
@@ -195,17 +188,10 @@ void mur_link_heat(struct mur_link *link);
 void mur_link_cool(struct mur_link *link);
 
 /* greet.c */
-bool mur_greet_call(struct mur_link *link, const struct mur_tcp_address *address);
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address);
 void mur_greet_accept(void);
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);
 void mur_greets_tick(uint64_t now);
-
-/* address.c */
-size_t mur_addresses_own(struct mur_tcp_address *addresses, size_t room, uint16_t port);
-int mur_addresses_order(struct mur_tcp_address *addresses, int count, bool is_same_host); /* those left */
-const char *mur_address_text(const struct mur_tcp_address *address, char text[64]);
-socklen_t mur_address_socket(const struct mur_tcp_address *address, struct sockaddr_storage *out);
-int mur_address_listen(uint16_t *port); /* the socket, or -1 with errno */
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The addresses that a process can be called at, and the order in which to try a peer's.
+/* Own addresses, their order, and listening.
  *
  * All addresses of interfaces that are up are published. MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE are lists of interfaces'
  * names, or of networks like 10.1.0.0/16 or fd00::/8: with the first, only those that match are used, with the second,
@@ -15,15 +15,15 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "transport/tcp/tcp.h"
+#include "base/address.h"
 
 enum { LISTEN_QUEUE = 1024 };
 
 static const char *const own_bridges[] = {"docker", "virbr", "br-", "veth", "cni", "lxc", "podman", "cali", "flannel"};
 
-static bool read_socket(const struct sockaddr *in, struct mur_tcp_address *out)
+static bool read_socket(const struct sockaddr *in, struct mur_address *out)
 {
-    *out = (struct mur_tcp_address){.family = in->sa_family};
+    *out = (struct mur_address){.family = in->sa_family};
     if (in->sa_family == AF_INET)
         memcpy(out->bytes, &((const struct sockaddr_in *)(const void *)in)->sin_addr, 4);
     else if (in->sa_family == AF_INET6)
@@ -33,7 +33,7 @@ static bool read_socket(const struct sockaddr *in, struct mur_tcp_address *out)
     return true;
 }
 
-socklen_t mur_address_socket(const struct mur_tcp_address *address, struct sockaddr_storage *out)
+socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_storage *out)
 {
     memset(out, 0, sizeof *out);
     out->ss_family = address->family;
@@ -52,7 +52,7 @@ socklen_t mur_address_socket(const struct mur_tcp_address *address, struct socka
     }
 }
 
-const char *mur_address_text(const struct mur_tcp_address *address, char text[64])
+const char *mur_address_text(const struct mur_address *address, char text[64])
 {
     char name[INET6_ADDRSTRLEN] = "?";
 
@@ -61,7 +61,30 @@ const char *mur_address_text(const struct mur_tcp_address *address, char text[64
     return text;
 }
 
-static bool is_loopback(const struct mur_tcp_address *address)
+bool mur_address_read(const char *text, struct mur_address *address)
+{
+    const char *colon = strrchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    char name[INET6_ADDRSTRLEN + 2], *end;
+    unsigned long port;
+
+    if (!colon || length < 2 || length >= sizeof name)
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    port = strtoul(colon + 1, &end, 10);
+    if (*end || end == colon + 1 || !port || port > 65535)
+        return false;
+    *address = (struct mur_address){.family = *name == '[' ? AF_INET6 : AF_INET, .port = (uint16_t)port};
+    if (*name != '[')
+        return inet_pton(AF_INET, name, address->bytes) == 1;
+    if (name[length - 1] != ']')
+        return false;
+    name[length - 1] = '\0';
+    return inet_pton(AF_INET6, name + 1, address->bytes) == 1;
+}
+
+static bool is_loopback(const struct mur_address *address)
 {
     static const unsigned char one[16] = {[15] = 1};
 
@@ -69,7 +92,7 @@ static bool is_loopback(const struct mur_tcp_address *address)
 }
 
 /* fe80::/10 needs the name of an interface of this host to be used. */
-static bool is_link_local(const struct mur_tcp_address *address)
+static bool is_link_local(const struct mur_address *address)
 {
     return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
 }
@@ -83,7 +106,7 @@ static bool same_network(const unsigned char *a, const unsigned char *b, unsigne
 
 static unsigned mask_bits(const struct sockaddr *mask)
 {
-    struct mur_tcp_address address;
+    struct mur_address address;
     unsigned bits = 0;
 
     if (!mask || !read_socket(mask, &address))
@@ -94,7 +117,7 @@ static unsigned mask_bits(const struct sockaddr *mask)
 }
 
 /* Whether an item of a list, "eth0" or "10.0.0.0/8", means this address of this interface. */
-static bool item_matches(const char *item, size_t length, const char *interface, const struct mur_tcp_address *address)
+static bool item_matches(const char *item, size_t length, const char *interface, const struct mur_address *address)
 {
     unsigned char network[16];
     char text[80];
@@ -120,7 +143,7 @@ static bool item_matches(const char *item, size_t length, const char *interface,
     return same_network(network, address->bytes, (unsigned)bits);
 }
 
-static bool list_matches(const char *list, const char *interface, const struct mur_tcp_address *address)
+static bool list_matches(const char *list, const char *interface, const struct mur_address *address)
 {
     while (*list) {
         size_t length = strcspn(list, ",");
@@ -139,7 +162,7 @@ static const char *list_of(const char *name)
     return text ? text : "";
 }
 
-static bool is_wanted(const char *interface, const struct mur_tcp_address *address)
+static bool is_wanted(const char *interface, const struct mur_address *address)
 {
     const char *include = list_of("MUR_TCP_INCLUDE");
 
@@ -149,7 +172,7 @@ static bool is_wanted(const char *interface, const struct mur_tcp_address *addre
 }
 
 /* Less is better. */
-static int rank_of_interface(const char *interface, const struct mur_tcp_address *address)
+static int rank_of_interface(const char *interface, const struct mur_address *address)
 {
     if (is_loopback(address))
         return 3;
@@ -159,7 +182,7 @@ static int rank_of_interface(const char *interface, const struct mur_tcp_address
     return address->family == AF_INET6;
 }
 
-size_t mur_addresses_own(struct mur_tcp_address *addresses, size_t room, uint16_t port)
+size_t mur_addresses_own(struct mur_address *addresses, size_t room, uint16_t port)
 {
     struct ifaddrs *list = NULL;
     size_t count = 0;
@@ -168,7 +191,7 @@ size_t mur_addresses_own(struct mur_tcp_address *addresses, size_t room, uint16_
         return 0;
     for (int rank = 0; rank < 4; rank++)
         for (struct ifaddrs *at = list; at && count < room; at = at->ifa_next) {
-            struct mur_tcp_address address;
+            struct mur_address address;
 
             if (!at->ifa_addr || !(at->ifa_flags & IFF_UP) || !read_socket(at->ifa_addr, &address) ||
                 is_link_local(&address) || rank_of_interface(at->ifa_name, &address) != rank ||
@@ -182,10 +205,10 @@ size_t mur_addresses_own(struct mur_tcp_address *addresses, size_t room, uint16_
 }
 
 /* Whether this host is in the address's network; on the loopback interface, all hosts are. */
-static bool is_near(const struct mur_tcp_address *address, const struct ifaddrs *list)
+static bool is_near(const struct mur_address *address, const struct ifaddrs *list)
 {
     for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
-        struct mur_tcp_address own;
+        struct mur_address own;
 
         if (at->ifa_addr && at->ifa_flags & IFF_UP && read_socket(at->ifa_addr, &own) &&
             own.family == address->family && same_network(own.bytes, address->bytes, mask_bits(at->ifa_netmask)))
@@ -194,24 +217,24 @@ static bool is_near(const struct mur_tcp_address *address, const struct ifaddrs 
     return false;
 }
 
-/* Loopback addresses lead to this very host: they come first for peers on it, and are left for last otherwise, where
- * whoever answers cannot prove that it is the peer. */
-static int place_of(const struct mur_tcp_address *address, const struct ifaddrs *list, bool is_same_host)
+/* Loopback addresses lead to this very host: they come first for peers on it, and are the last resort otherwise, where
+ * whoever answers can hardly prove that it is the peer. */
+static int place_of(const struct mur_address *address, const struct ifaddrs *list, bool is_same_host)
 {
     if (is_loopback(address))
         return is_same_host ? 0 : 3;
     return is_near(address, list) ? 1 : 2;
 }
 
-int mur_addresses_order(struct mur_tcp_address *addresses, int count, bool is_same_host)
+int mur_addresses_order(struct mur_address *addresses, int count, bool is_same_host)
 {
-    struct mur_tcp_address ordered[MUR_TCP_ADDRESSES_MAX];
+    struct mur_address ordered[MUR_ADDRESSES_MAX];
     struct ifaddrs *list = NULL;
     int kept = 0;
 
     if (getifaddrs(&list))
         list = NULL;
-    for (int place = 0; place < (is_same_host ? 4 : 3); place++)
+    for (int place = 0; place < 3 || (place < 4 && !kept); place++)
         for (int i = 0; i < count; i++)
             if (place_of(&addresses[i], list, is_same_host) == place)
                 ordered[kept++] = addresses[i];
@@ -238,7 +261,7 @@ static bool port_range(unsigned *first, unsigned *last)
 
 static bool bind_to(int fd, int family, unsigned port)
 {
-    struct mur_tcp_address any = {.family = (uint16_t)family, .port = (uint16_t)port};
+    struct mur_address any = {.family = (uint16_t)family, .port = (uint16_t)port};
     struct sockaddr_storage address;
     socklen_t length = mur_address_socket(&any, &address);
 
