@@ -57,6 +57,20 @@ SLURM_JOB_NODELIST='n[1' refuse 2 "SLURM_JOB_NODELIST: 'n[1'" true
 
 code 0 -host "$me:2,localhost:1" -display-map true
 contains "the map" "$me runs rank 0-2" "$(cat "$DIR/err")"
+code 2 -rank-by core -n 2 -nooversubscribe -host localhost true
+contains "ignored with a note" "nothing here needs it: -rank-by core" "$(cat "$DIR/err")"
+
+# Of three ranges in a name only Slurm knows the order.
+mkdir "$DIR/bin"
+printf '#!/bin/sh\n[ "$1 $2 $3" = "show hostnames a[1-2]b[1-2]c[1-2]" ] || exit 1\n%s\n' \
+    'for h in a1b1c1 a2b1c1 a1b2c1 a2b2c1 a1b1c2 a2b1c2 a1b2c2 a2b2c2; do echo $h; done' >"$DIR/bin/scontrol"
+chmod +x "$DIR/bin/scontrol"
+export SLURM_JOB_NODELIST='a[1-2]b[1-2]c[1-2]' SLURM_TASKS_PER_NODE='1,3,1(x6)'
+PATH=$DIR/bin:$PATH run -display-map true
+contains "Slurm's order" "a2b1c1 runs rank 1-3" "$(cat "$DIR/err")"
+printf '#!/bin/sh\nexit 1\n' >"$DIR/bin/scontrol"
+PATH=$DIR/bin:$PATH refuse 2 "scontrol show hostnames" true
+unset SLURM_JOB_NODELIST SLURM_TASKS_PER_NODE
 
 # Binding; without hwloc there is a message for it, and nothing else to see.
 "${RUN[@]}" -bind-to core true 2>"$DIR/err" || {

@@ -2,6 +2,7 @@
 /* The option parser by itself: what command lines mean, and that random ones never harm it. */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 #include "launch/alloc.h"
@@ -48,6 +49,7 @@ static void test_values(void)
     CHECK(parse("-initial-errhandler mpi_errors_return p : q", &job, error, sizeof error) == 0);
     CHECK(strcmp(job.contexts[0].initial_errhandler, "mpi_errors_return") == 0 && !job.contexts[1].initial_errhandler);
     CHECK(parse("-initial-errhandler MPI_ERRORS_RETURN p", &job, error, sizeof error) != 0);
+    CHECK(parse("-TimeOut 2 -PPN 3 --MAP-BY node p", &job, error, sizeof error) == 0 && job.timeout_ms == 2000);
     CHECK(parse("-V", &job, error, sizeof error) == 0 && job.wants_version);
 }
 
@@ -288,6 +290,33 @@ static void test_random(void)
     }
 }
 
+/* A file of options from random bytes: it, too, is refused with a message or gives a job that holds together. */
+static void test_random_files(void)
+{
+    static const char alphabet[] = "-n2 p:\n\"'\\#=x\t-l ";
+    char path[] = "/tmp/murmur-options-XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0);
+    for (int round = 0; round < 3000; round++) {
+        struct mur_jobspec job;
+        char *argv[] = {"mpiexec", "-configfile", path, NULL};
+        char error[64] = "";
+        char bytes[80];
+        int length = rand() % (int)sizeof bytes;
+
+        for (int i = 0; i < length; i++)
+            bytes[i] = rand() % 30 ? alphabet[(size_t)rand() % (sizeof alphabet - 1)] : (char)(rand() % 256);
+        CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, (size_t)length, 0) == length);
+        if (mur_options_parse(argv, &job, error, sizeof error))
+            CHECK(error[0]);
+        else if (!job.wants_help && !job.wants_version)
+            CHECK(job.size >= job.context_count && job.contexts[job.context_count - 1].argv[0]);
+    }
+    close(fd);
+    unlink(path);
+}
+
 int main(int argc, char **argv)
 {
     unsetenv("MPIEXEC_TIMEOUT");
@@ -299,5 +328,6 @@ int main(int argc, char **argv)
     test_rest();
     check_seed(argc, argv);
     test_random();
+    test_random_files();
     return failures != 0;
 }
