@@ -408,6 +408,7 @@ static bool start_ranks(struct agent *agent, struct mur_spawner *spawner, struct
 
             rank->agent = agent;
             rank->number = number;
+            spawner->stdin_fd = mur_input_take(&agent->input, number);
             if (!mur_spawner_start(spawner, number, i, &spawned, failure))
                 return false;
             connect_rank(rank, &spawned);
@@ -444,7 +445,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, int h
     mur_output_open(&agent->output, &agent->loop, job);
     agent->output.failed = output_failed;
     agent->output.owner = agent;
-    mur_input_open(&agent->input, &agent->loop);
+    mur_input_open(&agent->input, &agent->loop, job);
 }
 
 void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, int head_fd)
@@ -455,7 +456,6 @@ void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, in
 
     open_agent(&agent, job, head_fd);
     mur_spawner_prepare(&spawner, job, files);
-    spawner.stdin_fd = agent.input.rank_fd;
     if (!make_node_memory(&agent, &spawner, &frame) || !start_ranks(&agent, &spawner, &frame))
         report(&agent, &frame);
     mur_input_start(&agent.input);

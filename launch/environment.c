@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
-enum tail_value { RANK, SIZE, APPNUM, MAXPROCS, CONTROL_FD, NODE_FD, PROTOCOL };
+enum tail_value { RANK, SIZE, APPNUM, MAXPROCS, UNIVERSE, CONTROL_FD, NODE_FD, PROTOCOL };
 
 /* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
  * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
@@ -38,7 +38,7 @@ static const struct tail_entry {
     {"OMPI_COMM_WORLD_LOCAL_RANK", RANK},
     {"OMPI_COMM_WORLD_LOCAL_SIZE", SIZE},
     {"OMPI_COMM_WORLD_NODE_RANK", RANK},
-    {"OMPI_UNIVERSE_SIZE", SIZE},
+    {"OMPI_UNIVERSE_SIZE", UNIVERSE},
     {"MPI_LOCALRANKID", RANK},
     {"MPI_LOCALNRANKS", SIZE},
     {"MV2_COMM_WORLD_RANK", RANK},
@@ -53,6 +53,7 @@ static const struct tail_entry {
 static const char *const outer_names[] = {
     MUR_ENV_JOB_ID,
     MUR_ENV_ERRHANDLER,
+    MUR_ENV_UNIVERSE,
     "PMI_RANK",
     "PMI_SIZE",
     "PMI_ID",
@@ -146,7 +147,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 2 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 3 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
@@ -155,6 +156,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
+    if (job->universe)
+        variables[count++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);
     if (context->initial_errhandler)
         variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
 
@@ -173,6 +176,7 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
         [CONTROL_FD] = place->control_fd,
         [NODE_FD] = place->node_fd,
         [PROTOCOL] = MUR_JOB_PROTOCOL,
+        [UNIVERSE] = job->universe ? job->universe : job->size,
         [MAXPROCS] = job->contexts[place->appnum].ranks,
     };
 

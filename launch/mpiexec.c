@@ -61,7 +61,9 @@ static void place_ranks(struct mur_jobspec *job)
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
     if (job->stdin_rank >= job->size)
         mur_quit(MUR_EXIT_USAGE, "-stdin %d: the job has ranks 0 to %d", job->stdin_rank, job->size - 1);
-    if (job->shows_map)
+    if (job->universe && job->universe < job->size)
+        mur_quit(MUR_EXIT_USAGE, "-usize %d: the job itself has %d ranks", job->universe, job->size);
+    if (job->shows_map || (job->is_verbose && job->hosts.count > 1))
         mur_placement_show(job);
     for (int node = 0; node < job->hosts.count; node++) {
         if (!job->hosts.items[node].is_local)
@@ -99,6 +101,6 @@ int main(int argc, char **argv)
     note_ignored(&job);
     place_ranks(&job);
     mur_programs_find(&job);
-    mur_limits_check(job.size, &files);
+    mur_limits_check(&job, &files);
     return mur_head_run(&job, &files);
 }

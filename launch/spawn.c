@@ -210,7 +210,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .argv = context->argv,
         .shell_argv = spawner->shell_argvs[appnum],
         .environment = environment->variables,
-        .stdio = {rank == 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
+        .stdio = {spawner->stdin_fd >= 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
         .control_fd = channels.control[1],
         .node_fd = spawner->node_fd,
         .files = spawner->files,

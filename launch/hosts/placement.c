@@ -362,9 +362,9 @@ bool mur_placement_make(struct mur_jobspec *job, struct mur_problem *problem)
         return false;
     placement.used = mur_alloc((size_t)placement.all.count, sizeof *placement.used);
     is_good = place_all(&placement);
-    free(placement.used);
     if (is_good)
         keep_used(&placement);
+    free(placement.used);
     return is_good;
 }
 

@@ -68,6 +68,7 @@ const struct mur_option mur_habit_options[] = {
     {"noprefix", NULL, set_nothing},
     {"enable-x", NULL, set_nothing},
     {"use-hwthread-cpus", NULL, set_ignored},
+    {"rank-by", "OBJECT", set_ignored},
     {"topolib", "NAME", set_ignored},
     {"membind", "POLICY", set_ignored},
     {"order-nodes", "ORDER", set_ignored},

@@ -6,7 +6,8 @@
 
 static const char usage[] = "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
                             "Starts the ranks of an MPI job, or of any programs, and tends them until all have ended.\n"
-                            "An option may have one or two dashes, and its value may follow '='.\n"
+                            "An option may have one or two dashes, capitals where its name is longer than two letters, "
+                            "and '=' before its value.\n"
                             "\n";
 
 static const char part_options[] =
@@ -72,7 +73,8 @@ static const char job_options[] =
     "\n";
 
 static const char behaviour[] =
-    "Standard input goes to rank 0; the others read nothing. Lines of ranks never mix; a line that stays\n"
+    "Standard input goes to rank 0 unless -stdin says otherwise; the others read nothing. Lines of ranks never mix; a "
+    "line that stays\n"
     "unfinished for 50 ms is shown as far as it is, and other ranks wait up to 200 ms for its end.\n"
     "SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed to the ranks, which then have 2 s to end; a second one\n"
     "kills them. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on. Signals go to each rank's process group.\n"

@@ -9,6 +9,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 
 #include "launch/alloc.h"
 #include "parser.h"
@@ -69,6 +70,20 @@ static const struct mur_option *find_option(const struct mur_option *table, cons
         if (strcmp(table->name, name) == 0)
             return table;
     return NULL;
+}
+
+/* In any table; as written, else with other capitals, which short names do not survive: -n and -N, -v and -V. */
+static const struct mur_option *find_anywhere(const char *name)
+{
+    const struct mur_option *found = NULL;
+
+    for (size_t i = 0; i < TABLE_COUNT && !found; i++)
+        found = find_option(tables[i], name);
+    for (size_t i = 0; i < TABLE_COUNT && !found && strlen(name) > 2; i++)
+        for (const struct mur_option *option = tables[i]; option->name && !found; option++)
+            if (strcasecmp(option->name, name) == 0)
+                found = option;
+    return found;
 }
 
 int mur_parser_apply(struct mur_parser *parser, const struct mur_option *table, const char *name, const char *value)
@@ -137,7 +152,7 @@ static int read_option(struct mur_parser *parser, char *word)
     char *name = word + dashes;
     char *equals = strchr(name, '=');
     char *value = NULL;
-    const struct mur_option *option = NULL;
+    const struct mur_option *option;
 
     parser->option = word;
     if (equals) { /* name and value apart: the user's own words stay as they were */
@@ -147,8 +162,7 @@ static int read_option(struct mur_parser *parser, char *word)
     }
     if (dashes > 2)
         return unknown_option(parser, name);
-    for (size_t i = 0; i < TABLE_COUNT && !option; i++)
-        option = find_option(tables[i], name);
+    option = find_anywhere(name);
     if (!option)
         return unknown_option(parser, name);
     if (!option->value && value)
