@@ -106,12 +106,12 @@ static void check_memory(int ranks)
                  ranks, needed >> 20, limit >> 20);
 }
 
-void mur_limits_check(const struct mur_jobspec *job, struct rlimit *files)
+void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files)
 {
     int ranks = 0;
 
     for (int rank = 0; rank < job->size; rank++)
-        ranks += job->hosts.items[job->node_of[rank]].is_local;
+        ranks += job->node_of[rank] == node;
     check_descriptors(job, ranks, files);
     check_processes(ranks);
     check_memory(ranks);

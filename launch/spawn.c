@@ -85,7 +85,8 @@ void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *
     spawner->shell_argvs = mur_alloc((size_t)job->context_count, sizeof *spawner->shell_argvs);
     for (int i = 0; i < job->context_count; i++) {
         mur_environment_prepare(&spawner->environments[i], job, &job->contexts[i]);
-        spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
+        if (job->contexts[i].path) /* else it has no ranks here */
+            spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
     }
     spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (spawner->null_fd < 0)
@@ -189,7 +190,7 @@ static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spa
     return false;
 }
 
-bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int local_rank, int appnum, struct mur_spawned *spawned,
                        struct mur_frame *failure)
 {
     const struct mur_context *context = &spawner->job->contexts[appnum];
@@ -201,8 +202,12 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
 
     if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
         return set_failure(failure, spawner, rank, "open its pipes", errno, NULL);
-    place = (struct mur_rank_place){
-        .rank = rank, .appnum = appnum, .control_fd = channels.control[1], .node_fd = spawner->node_fd};
+    place = (struct mur_rank_place){.rank = rank,
+                                    .local_rank = local_rank,
+                                    .local_size = spawner->local_size,
+                                    .appnum = appnum,
+                                    .control_fd = channels.control[1],
+                                    .node_fd = spawner->node_fd};
     mur_environment_set_rank(environment, spawner->job, &place);
     start = (struct start){
         .path = context->path,
@@ -216,7 +221,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .files = spawner->files,
         .agent = getpid(),
     };
-    start.is_bound = mur_binding_of(spawner->job, rank, spawner->job->size, &start.cpus);
+    start.is_bound = mur_binding_of(spawner->job, local_rank, spawner->local_size, &start.cpus);
     pid = start_child(&start);
     if (pid < 0)
         return set_failure(failure, spawner, rank, "fork", errno, NULL);
