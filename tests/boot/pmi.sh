@@ -36,6 +36,11 @@ for protocol in 1 2; do
     run 121 0 "$SMALL" 2 "$RANK" $protocol quit
 done
 run 0 1 "$SMALL" 1 "$RANK"
+for protocol in 1 2; do
+    output=$(timeout 60 "$SMALL" 2 "$RANK" $protocol spawn 2>&1)
+    [[ $output == *"spawn of 2 x '$RANK' 'child' wdir='/'"*"preput greeting='good%20day%3B%20child'"* ]] ||
+        fail "spawn by PMI-$protocol: it said: $output"
+done
 run 0 30 "$SMALL" 30 "$RANK"
 
 [ "$(timeout 60 "$RANK")" = "no launcher" ] || fail "a rank without launcher says: $("$RANK")"
@@ -55,6 +60,7 @@ if command -v mpiexec.hydra >/dev/null; then
         run 0 4 mpiexec.hydra $mode -n 4 "$RANK" names
     done
     run 0 3 mpiexec.hydra -n 3 "$RANK" 2
+    run 0 6 mpiexec.hydra -n 2 "$RANK" spawn
     run 7 0 mpiexec.hydra -n 3 "$RANK" abort
     says_two=$(timeout 60 mpiexec.hydra -n 1 "$RANK" : -n 1 "$RANK" 2>&1)
     [[ $says_two == *"rank 1 of 2 by PMI-1, appnum 1"* ]] || fail "two commands: it said: $says_two"
