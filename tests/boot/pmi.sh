@@ -1,6 +1,6 @@
 #!/bin/bash
 # Ranks of ours under launchers of others, by the PMI client alone: MPICH's mpiexec.hydra with inherited descriptors and
-# with a port, and the small launcher of the tests; all protocols each serves. Without a launcher that can be reached,
+# with a port, Open MPI's mpirun, which serves PMIx, and the small launcher of the tests; all protocols each serves. Without a launcher that can be reached,
 # the signs of one are named.
 # SPDX-License-Identifier: BSD-3-Clause
 set -u
@@ -66,5 +66,13 @@ if command -v mpiexec.hydra >/dev/null; then
     [[ $says_two == *"rank 1 of 2 by PMI-1, appnum 1"* ]] || fail "two commands: it said: $says_two"
 else
     echo "NOT TESTED under MPICH's launcher: mpiexec.hydra is missing (Debian: mpich)"
+fi
+if command -v mpirun.openmpi >/dev/null && ldconfig -p | grep -q 'libpmix\.so\.2'; then
+    export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+    run 0 4 mpirun.openmpi --oversubscribe -n 4 "$RANK" x names
+    run 0 6 mpirun.openmpi --oversubscribe -n 2 "$RANK" spawn
+    run 7 0 mpirun.openmpi --oversubscribe -n 3 "$RANK" abort
+else
+    echo "NOT TESTED with PMIx: mpirun.openmpi or libpmix.so.2 is missing (Debian: openmpi-bin, libpmix2)"
 fi
 exit $FAILED
