@@ -265,7 +265,7 @@ static void test_refusals(void)
 /* Arguments that are refused before anything is sent. */
 static void test_misuse(void)
 {
-    static char *newline[] = {"a\nb", NULL};
+    static char *newline[] = {"a\nb", NULL}, *empty[] = {"", NULL};
     struct mur_pmi pmi;
     char *value;
     int end;
@@ -289,6 +289,7 @@ static void test_misuse(void)
     CHECK(!ok(mur_pmi_spawn(&pmi, &(struct mur_pmi_command){"", NULL, 1, NULL, 0}, 1, NULL, 0)));
     CHECK(!ok(mur_pmi_spawn(&pmi, &(struct mur_pmi_command){"p", NULL, 0, NULL, 0}, 1, NULL, 0)));
     CHECK(!ok(mur_pmi_spawn(&pmi, &(struct mur_pmi_command){"p", newline, 1, NULL, 0}, 1, NULL, 0)));
+    CHECK(!ok(mur_pmi_spawn(&pmi, &(struct mur_pmi_command){"p", empty, 1, NULL, 0}, 1, NULL, 0)));
     CHECK(strcmp(sent(end), "") == 0);
     mur_pmi_abort(&pmi, 9, "text");
     CHECK(strcmp(sent(end), "cmd=abort exitcode=9 message=abort\n") == 0);
