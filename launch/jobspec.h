@@ -48,7 +48,7 @@ struct mur_placing { /* what the options say about which rank runs where */
     int default_slots;     /* of a host without a number; 0: one */
     int per_host;          /* slots of every host, whatever was written; 0: as written */
     int per_object;        /* ranks that each object of a host takes, no more; 0: no such rule */
-    enum mur_level object; /* of per_object: MUR_LEVEL_MACHINE for the host itself */
+    enum mur_part object; /* of per_object: MUR_PART_MACHINE for the host itself */
     bool is_by_node;       /* one rank a host in turn, instead of filling one after the other */
     bool skips_local;
     bool only_local;

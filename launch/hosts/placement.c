@@ -134,25 +134,25 @@ static bool collect(struct placement *placement)
 
 /* ---- the slots ---- */
 
-/* How many objects of `level` a host has. Only this machine's can be known before anything runs there. */
-static bool count_objects(const struct placement *placement, const struct mur_host *host, enum mur_level level,
+/* How many of a part a host has. Only this machine's can be known before anything runs there. */
+static bool count_objects(const struct placement *placement, const struct mur_host *host, enum mur_part part,
                           int *count)
 {
     struct mur_topology topology;
 
     *count = 1;
-    if (level == MUR_LEVEL_MACHINE)
+    if (part == MUR_PART_MACHINE)
         return true;
     if (!host->is_local)
         return mur_problem_set(placement->problem,
                                "how many %ss %s has is not known before ranks run there; say ppr:N:node instead",
-                               mur_level_name(level), host->name);
+                               mur_part_name(part), host->name);
     if (!mur_topology_load(&topology, placement->problem))
         return false;
-    *count = topology.levels[level].count;
+    *count = topology.parts[part].count;
     mur_topology_free(&topology);
     if (*count == 0)
-        return mur_problem_set(placement->problem, "%s has no %s to map ranks by", host->name, mur_level_name(level));
+        return mur_problem_set(placement->problem, "%s has no %s to map ranks by", host->name, mur_part_name(part));
     return true;
 }
 
@@ -264,7 +264,7 @@ static bool fail_full(const struct placement *placement, const struct choice *ch
         return mur_problem_set(placement->problem,
                                "not enough slots for %d ranks: %d for each %s are %lld on %s (from %s); %s",
                                placement->job->size, placing->per_object,
-                               placing->object == MUR_LEVEL_MACHINE ? "host" : mur_level_name(placing->object),
+                               placing->object == MUR_PART_MACHINE ? "host" : mur_part_name(placing->object),
                                (long long)slots, hosts, source, advice);
     return mur_problem_set(placement->problem,
                            "not enough slots for %d ranks: there %s %lld slot%s on %s (from %s)%s; %s",
