@@ -44,12 +44,12 @@ enum mur_crowding { MUR_CROWD_UNSET, MUR_CROWD_ALLOWED, MUR_CROWD_FORBIDDEN };
 
 struct mur_placing { /* what the options say about which rank runs where */
     const char *hostfile;
-    const char *manager;   /* the only resource manager to ask; NULL: any */
-    int default_slots;     /* of a host without a number; 0: one */
-    int per_host;          /* slots of every host, whatever was written; 0: as written */
-    int per_object;        /* ranks that each object of a host takes, no more; 0: no such rule */
+    const char *manager;  /* the only resource manager to ask; NULL: any */
+    int default_slots;    /* of a host without a number; 0: one */
+    int per_host;         /* slots of every host, whatever was written; 0: as written */
+    int per_object;       /* ranks that each object of a host takes, no more; 0: no such rule */
     enum mur_part object; /* of per_object: MUR_PART_MACHINE for the host itself */
-    bool is_by_node;       /* one rank a host in turn, instead of filling one after the other */
+    bool is_by_node;      /* one rank a host in turn, instead of filling one after the other */
     bool skips_local;
     bool only_local;
     enum mur_crowding crowding; /* more ranks than slots; unset is allowed, but for per_object */

@@ -83,11 +83,13 @@ code 0 -n 2 -bind-to user:"$first" sh -c "$cpus"
 same "CPUs of a list" "$first;$first;" "$(tr '\n' ';' <"$DIR/out")"
 refuse 1 "but this process may use" -bind-to user:1023 true
 refuse 1 "has no l5cache to bind ranks to" -bind-to l5cache true
+RUN=(taskset -c 0,1 "${RUN[@]}")
 export HWLOC_SYNTHETIC="pack:1 l5:1 core:1 pu:1"
-if taskset -c 0,1 true 2>/dev/null && "${RUN[@]}" -bind-to l5cache true 2>/dev/null; then
-    HWLOC_SYNTHETIC="pack:2 core:1 pu:1" HWLOC_THISSYSTEM=0 run -n 3 -bind-to socket sh -c "$cpus; echo >&2 \$MUR_RANK"
+if [ "$(taskset -c 0,1 sh -c "$cpus")" = 0-1 ] && "${RUN[@]}" -bind-to l5cache true 2>/dev/null; then
+    HWLOC_SYNTHETIC="pack:2 core:1 pu:1"
+    code 0 -n 3 -bind-to socket sh -c "$cpus"
     same "sockets in turn" "0;0;1;" "$(sort "$DIR/out" | tr '\n' ';')"
-    HWLOC_SYNTHETIC="pack:2 core:1 pu:1" refuse 2 "1 for each socket are 2 on 1 host" -npersocket 1 -n 3 true
-    HWLOC_SYNTHETIC="pack:2 core:1 pu:1" ranks 4 -map-by ppr:2:socket
+    refuse 2 "1 for each socket are 2 on 1 host" -npersocket 1 -n 3 true
+    ranks 4 -map-by ppr:2:socket
 fi
 finish
