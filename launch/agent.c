@@ -21,16 +21,19 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "base/secret.h"
 #include "boot/job.h"
 #include "cgroup.h"
 #include "descendants.h"
 #include "frame.h"
 #include "input.h"
+#include "kvs.h"
 #include "output.h"
 #include "say.h"
 #include "spawn.h"
 
 #define KILL_AGAIN_MS 20   /* between passes over what is left of the descendants */
+#define VALUES_MAX    ((size_t)1 << 30) /* bytes of what ranks leave for each other */
 #define KILL_LIMIT_MS 3000 /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
 
 struct agent;
@@ -53,6 +56,7 @@ struct agent {
     struct mur_watch children; /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
+    struct mur_kvs *kvs;
     struct rank *ranks;
     int running;          /* ranks not yet ended */
     bool is_ending;       /* MUR_FRAME_END came */
@@ -219,8 +223,38 @@ static void report_exit(struct rank *rank, pid_t pid, int status)
     }
 }
 
+/* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
+static void answer_rank(void *owner, const char *key, const char *value)
+{
+    struct rank *rank = owner;
+    struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
+    size_t name = strlen(key) + 1, bytes = value ? strlen(value) : 0;
+
+    if (!value || name + bytes > sizeof message.text || rank->control.fd < 0)
+        return;
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+}
+
+/* `text` is a key, a NUL, and a value. */
+static void put_value(struct agent *agent, const char *text)
+{
+    if (!mur_kvs_put(agent->kvs, text, text + strlen(text) + 1))
+        mur_say("the values that the ranks on %s leave for each other are too many; one is dropped", agent->job->host);
+}
+
+static void get_value(struct rank *rank, const char *key)
+{
+    bool is_first;
+
+    mur_kvs_wait(rank->agent->kvs, key, answer_rank, rank, &is_first);
+}
+
 static void take_message(struct rank *rank, const struct mur_control_message *message)
 {
+    char text[sizeof message->text + 2] = ""; /* a key and a value both end */
     struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
 
     switch (message->kind) {
@@ -238,6 +272,16 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
         memcpy(frame.text, message->text, message->length);
         if (!rank->agent->is_ending)
             report(rank->agent, &frame);
+        break;
+    case MUR_CONTROL_PUT:
+        memcpy(text, message->text, message->length);
+        text[message->length] = text[message->length + 1] = '\0';
+        put_value(rank->agent, text);
+        break;
+    case MUR_CONTROL_GET:
+        memcpy(text, message->text, message->length);
+        text[message->length] = '\0';
+        get_value(rank, text);
         break;
     default: /* a later protocol; nothing it could mean here */
         break;
@@ -301,12 +345,28 @@ static void children_ready(void *owner)
 
 /* ---- starting ---- */
 
+/* What the ranks find at the start of their memory. */
+static bool fill_job(int fd, const struct mur_jobspec *spec)
+{
+    size_t bytes = mur_job_bytes(spec->size);
+    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (job == MAP_FAILED)
+        return false;
+    job->size = job->local_size = spec->size;
+    job->nodes = 1;
+    mur_secret_random(job->secret, sizeof job->secret);
+    munmap(job, bytes);
+    return true;
+}
+
 static bool make_node_memory(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
 {
-    uint64_t bytes = mur_node_bytes(agent->job->size);
+    uint64_t bytes = mur_node_bytes(agent->job->size, agent->job->size);
 
     spawner->node_fd = memfd_create("murmur-node", MFD_CLOEXEC);
-    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0)
+    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0 &&
+        fill_job(spawner->node_fd, agent->job))
         return true;
     *failure =
         (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
@@ -370,6 +430,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, int h
     sigaddset(&children, SIGCHLD);
 
     *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
+    agent->kvs = mur_kvs_create(VALUES_MAX);
     agent->ranks = mur_alloc((size_t)job->size, sizeof *agent->ranks);
     mur_loop_init(&agent->loop);
     agent->head = (struct mur_watch){.fd = head_fd, .ready = head_ready, .owner = agent};
