@@ -36,31 +36,31 @@ static int own_cpus(void)
     return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
 }
 
-static int find_host(const struct mur_hosts *hosts, const struct mur_host *host)
+/* Whether the name of -host means this host of the list: without a port or user it means any of that name. */
+static bool is_meant(const struct mur_host *named, const struct mur_host *host)
 {
-    for (int i = 0; i < hosts->count; i++) {
-        const struct mur_host *other = &hosts->items[i];
-
-        if (host->is_local && other->is_local)
-            return i;
-        if (strcmp(host->name, other->name) == 0 && (!host->port || host->port == other->port) &&
-            (!host->user || (other->user && strcmp(host->user, other->user) == 0)))
-            return i;
-    }
-    return -1;
+    if (named->is_local && host->is_local)
+        return true;
+    return strcmp(named->name, host->name) == 0 && (!named->port || named->port == host->port) &&
+           (!named->user || (host->user && strcmp(named->user, host->user) == 0));
 }
 
 /* Every host that a context's -host names must be in the file, which may then offer less than written there. */
 static bool check_named(struct placement *placement, const struct mur_hosts *named)
 {
     for (int i = 0; i < named->count; i++) {
-        int index = find_host(&placement->all, &named->items[i]);
+        bool is_found = false;
 
-        if (index < 0)
+        for (int k = 0; k < placement->all.count; k++) {
+            if (!is_meant(&named->items[i], &placement->all.items[k]))
+                continue;
+            is_found = true;
+            if (named->items[i].has_slots)
+                placement->all.items[k].slots = named->items[i].slots;
+        }
+        if (!is_found)
             return mur_problem_set(placement->problem, "-host names %s, which is not in %s", named->items[i].name,
                                    placement->source);
-        if (named->items[i].has_slots)
-            placement->all.items[index].slots = named->items[i].slots;
     }
     return true;
 }
@@ -187,20 +187,26 @@ static bool set_slots(struct placement *placement)
 
 /* ---- the walk ---- */
 
+static bool is_allowed(const struct mur_context *context, const struct mur_host *host)
+{
+    for (int i = 0; i < context->hosts.count; i++)
+        if (is_meant(&context->hosts.items[i], host))
+            return true;
+    return false;
+}
+
 static void choose_hosts(const struct placement *placement, const struct mur_context *context, struct choice *choice)
 {
     const struct mur_placing *placing = &placement->job->placing;
+    /* The list of an only context is the whole list already. */
+    bool is_limited =
+        placement->source && context->hosts.count && (placing->hostfile || placement->job->context_count > 1);
 
     *choice = (struct choice){.hosts = mur_alloc((size_t)placement->all.count, sizeof(int)), .laps = 1};
     for (int i = 0; i < placement->all.count; i++) {
         const struct mur_host *host = &placement->all.items[i];
-        bool is_named = placement->source == NULL || context->hosts.count == 0;
 
-        if (!is_named) /* a name without port or user stands for any host of that name */
-            for (int k = 0; k < context->hosts.count && !is_named; k++)
-                is_named = find_host(&(struct mur_hosts){.items = (struct mur_host *)host, .count = 1},
-                                     &context->hosts.items[k]) == 0;
-        if (is_named && !(placing->skips_local && host->is_local))
+        if ((!is_limited || is_allowed(context, host)) && !(placing->skips_local && host->is_local))
             choice->hosts[choice->count++] = i;
     }
 }
