@@ -41,6 +41,8 @@ bool mur_hosts_add(struct mur_hosts *hosts, const struct mur_host *host, struct 
 /* Marks the hosts that are this machine, whose name is `own_name`, and makes one host of them. */
 void mur_hosts_find_local(struct mur_hosts *hosts, const char *own_name);
 
+/* Whether this can be the name of a host or user: letters, digits, '.', '_', and '-' but not first. */
+bool mur_name_is_good(const char *text, size_t length);
 /* Adds [user@]host[:slots], or all that ranges stand for: n[01-03,7]:2. `more` has what was said of it elsewhere:
  * slots, if has_slots is set, user, port and max_slots. */
 bool mur_hosts_add_word(struct mur_hosts *hosts, const char *word, size_t length, const struct mur_host *more,
