@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
-enum tail_value { RANK, SIZE, APPNUM, MAXPROCS, UNIVERSE, CONTROL_FD, NODE_FD, PROTOCOL };
+enum tail_value { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, APPNUM, MAXPROCS, UNIVERSE, CONTROL_FD, NODE_FD, PROTOCOL };
 
 /* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
  * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
@@ -27,24 +27,24 @@ static const struct tail_entry {
     {MUR_ENV_PROTOCOL, PROTOCOL},
     {MUR_ENV_RANK, RANK},
     {MUR_ENV_SIZE, SIZE},
-    {MUR_ENV_LOCAL_RANK, RANK},
-    {MUR_ENV_LOCAL_SIZE, SIZE},
+    {MUR_ENV_LOCAL_RANK, LOCAL_RANK},
+    {MUR_ENV_LOCAL_SIZE, LOCAL_SIZE},
     {MUR_ENV_APPNUM, APPNUM},
     {MUR_ENV_MAXPROCS, MAXPROCS},
     {MUR_ENV_CONTROL_FD, CONTROL_FD},
     {MUR_ENV_NODE_FD, NODE_FD},
     {"OMPI_COMM_WORLD_RANK", RANK},
     {"OMPI_COMM_WORLD_SIZE", SIZE},
-    {"OMPI_COMM_WORLD_LOCAL_RANK", RANK},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", SIZE},
-    {"OMPI_COMM_WORLD_NODE_RANK", RANK},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
+    {"OMPI_COMM_WORLD_NODE_RANK", LOCAL_RANK},
     {"OMPI_UNIVERSE_SIZE", UNIVERSE},
-    {"MPI_LOCALRANKID", RANK},
-    {"MPI_LOCALNRANKS", SIZE},
+    {"MPI_LOCALRANKID", LOCAL_RANK},
+    {"MPI_LOCALNRANKS", LOCAL_SIZE},
     {"MV2_COMM_WORLD_RANK", RANK},
     {"MV2_COMM_WORLD_SIZE", SIZE},
-    {"MV2_COMM_WORLD_LOCAL_RANK", RANK},
-    {"MV2_COMM_WORLD_LOCAL_SIZE", SIZE},
+    {"MV2_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
 };
 
 #define TAIL_COUNT ((int)(sizeof tail / sizeof tail[0]))
@@ -172,6 +172,8 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
     const int values[] = {
         [RANK] = place->rank,
         [SIZE] = job->size,
+        [LOCAL_RANK] = job->local_of[place->rank],
+        [LOCAL_SIZE] = job->hosts.items[job->node_of[place->rank]].ranks,
         [APPNUM] = place->appnum,
         [CONTROL_FD] = place->control_fd,
         [NODE_FD] = place->node_fd,

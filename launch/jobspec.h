@@ -91,6 +91,7 @@ struct mur_jobspec {
     struct mur_formats formats;
     struct mur_hosts hosts;         /* those that run ranks, from placement on */
     int *node_of;                   /* of each rank: its host's place in `hosts` */
+    int *local_of;                  /* of each rank: its place among the ranks of that host */
     const char *manager;            /* whose list the hosts are from, "Slurm"; NULL: no resource manager's */
     int stdin_rank;                 /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
     int universe;                   /* of -usize; 0: not given */

@@ -110,8 +110,9 @@ void mur_limits_check(const struct mur_jobspec *job, struct rlimit *files)
 {
     int ranks = 0;
 
-    for (int rank = 0; rank < job->size; rank++)
-        ranks += job->hosts.items[job->node_of[rank]].is_local;
+    for (int node = 0; node < job->hosts.count; node++)
+        if (job->hosts.items[node].is_local)
+            ranks += job->hosts.items[node].ranks;
     check_descriptors(job, ranks, files);
     check_processes(ranks);
     check_memory(ranks);

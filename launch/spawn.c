@@ -216,7 +216,8 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .files = spawner->files,
         .agent = getpid(),
     };
-    start.is_bound = mur_binding_of(spawner->job, rank, spawner->job->size, &start.cpus);
+    start.is_bound = mur_binding_of(spawner->job, spawner->job->local_of[rank],
+                                    spawner->job->hosts.items[spawner->job->node_of[rank]].ranks, &start.cpus);
     pid = start_child(&start);
     if (pid < 0)
         return set_failure(failure, spawner, rank, "fork", errno, NULL);

@@ -197,8 +197,9 @@ static bool check_parts(const struct mur_binding_request *request, struct mur_pr
 }
 
 /* Ranks that share what they are bound to run at a fraction of their speed: nobody wants that unknowingly. */
-static void note_sharing(const struct mur_jobspec *job, int node, int ranks)
+static void note_sharing(const struct mur_jobspec *job, int node)
 {
+    int ranks = job->hosts.items[node].ranks;
     enum mur_part bind = present_part(&here, job->binding.bind);
     int width = job->binding.width ? job->binding.width : 1;
 
@@ -208,17 +209,15 @@ static void note_sharing(const struct mur_jobspec *job, int node, int ranks)
                     width == 1 ? "" : "s", here.parts[bind].count, job->hosts.items[node].name);
 }
 
-static void report(const struct mur_jobspec *job, int node, int ranks)
+static void report(const struct mur_jobspec *job, int node)
 {
-    int local_rank = 0;
-
     for (int rank = 0; rank < job->size; rank++) {
         char text[512];
         cpu_set_t set;
 
         if (job->node_of[rank] != node)
             continue;
-        if (mur_binding_of(job, local_rank++, ranks, &set))
+        if (mur_binding_of(job, job->local_of[rank], job->hosts.items[node].ranks, &set))
             mur_say("rank %d on %s is bound to CPU%s %s", rank, job->hosts.items[node].name,
                     CPU_COUNT(&set) == 1 ? "" : "s", mur_binding_text(&set, text, sizeof text));
         else
@@ -229,19 +228,16 @@ static void report(const struct mur_jobspec *job, int node, int ranks)
 bool mur_binding_start(const struct mur_jobspec *job, int node, struct mur_problem *problem)
 {
     const struct mur_binding_request *request = &job->binding;
-    int ranks = 0;
 
-    for (int rank = 0; rank < job->size; rank++)
-        ranks += job->node_of[rank] == node;
     if (request->list) {
         if (!check_list(request, problem))
             return false;
     } else if (request->bind != MUR_PART_NONE) {
         if (!mur_topology_load(&here, problem) || !check_parts(request, problem))
             return false;
-        note_sharing(job, node, ranks);
+        note_sharing(job, node);
     }
     if (request->is_reported)
-        report(job, node, ranks);
+        report(job, node);
     return true;
 }

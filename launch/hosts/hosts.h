@@ -21,6 +21,7 @@ struct mur_host {
     int max_slots;  /* ranks it takes at all; 0: any number */
     bool has_slots; /* a number was written; else `slots` counts the mentions */
     bool is_local;  /* this machine, so nothing is needed to reach it; see mur_hosts_find_local */
+    int ranks;      /* how many of the job run on it; known after placement */
 };
 
 struct mur_hosts {

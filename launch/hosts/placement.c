@@ -340,7 +340,7 @@ static bool place_all(struct placement *placement)
     return is_good;
 }
 
-/* Only hosts that run ranks stay in the job's list. */
+/* Only hosts that run ranks stay in the job's list; and the ranks of each are counted. */
 static void keep_used(struct placement *placement)
 {
     struct mur_jobspec *job = placement->job;
@@ -353,9 +353,12 @@ static void keep_used(struct placement *placement)
             placement->all.items[kept++] = placement->all.items[i];
         }
     placement->all.count = kept;
-    for (int rank = 0; rank < job->size; rank++)
-        job->node_of[rank] = places[job->node_of[rank]];
     job->hosts = placement->all;
+    job->local_of = mur_alloc((size_t)job->size, sizeof *job->local_of);
+    for (int rank = 0; rank < job->size; rank++) {
+        job->node_of[rank] = places[job->node_of[rank]];
+        job->local_of[rank] = job->hosts.items[job->node_of[rank]].ranks++;
+    }
     free(places);
 }
 
