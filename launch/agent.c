@@ -451,19 +451,20 @@ static void connect_rank(struct rank *rank, const struct mur_spawned *spawned)
 static bool start_ranks(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
 {
     const struct mur_jobspec *job = agent->job;
-    int number = 0, local = 0;
+    int number = 0;
 
     for (int i = 0; i < job->context_count; i++)
         for (int left = job->contexts[i].ranks; left > 0; left--, number++) {
-            struct rank *rank = &agent->ranks[local];
+            struct rank *rank;
             struct mur_spawned spawned;
 
             if (job->node_of[number] != agent->node)
                 continue;
+            rank = &agent->ranks[job->local_of[number]];
             rank->agent = agent;
             rank->number = number;
             spawner->stdin_fd = mur_input_take(&agent->input, number);
-            if (!mur_spawner_start(spawner, number, local++, i, &spawned, failure))
+            if (!mur_spawner_start(spawner, number, i, &spawned, failure))
                 return false;
             connect_rank(rank, &spawned);
         }
@@ -549,8 +550,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, const
     adopt_signals();
     *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
     agent->node = mur_place_node(job, place->place);
-    for (int rank = 0; rank < job->size; rank++)
-        agent->count += job->node_of[rank] == agent->node;
+    agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
     agent->kvs = mur_kvs_create(VALUES_MAX);
     agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);
     agent->loop = place->loop ? place->loop : &own_loop;
@@ -583,7 +583,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, const
 /* Agents below are started first: their hosts work at the same time as this one. */
 static void start(struct agent *agent, const struct rlimit *files)
 {
-    struct mur_spawner spawner = {.node_fd = -1, .local_size = agent->count};
+    struct mur_spawner spawner = {.node_fd = -1};
     struct mur_frame frame;
 
     if (!mur_tree_open(&agent->tree, &frame))

@@ -171,9 +171,9 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
 {
     const int values[] = {
         [RANK] = place->rank,
-        [LOCAL_RANK] = place->local_rank,
-        [LOCAL_SIZE] = place->local_size,
         [SIZE] = job->size,
+        [LOCAL_RANK] = job->local_of[place->rank],
+        [LOCAL_SIZE] = job->hosts.items[job->node_of[place->rank]].ranks,
         [APPNUM] = place->appnum,
         [CONTROL_FD] = place->control_fd,
         [NODE_FD] = place->node_fd,

@@ -11,10 +11,8 @@ struct mur_environment { /* of one context; one buffer is filled anew for each r
     char *texts; /* memory of the rank's own */
 };
 
-struct mur_rank_place { /* what differs between the ranks */
+struct mur_rank_place { /* what differs between the ranks, beside what placement knows */
     int rank;
-    int local_rank;
-    int local_size;
     int appnum;
     int control_fd;
     int node_fd;

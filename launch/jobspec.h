@@ -44,12 +44,12 @@ enum mur_crowding { MUR_CROWD_UNSET, MUR_CROWD_ALLOWED, MUR_CROWD_FORBIDDEN };
 
 struct mur_placing { /* what the options say about which rank runs where */
     const char *hostfile;
-    const char *manager;   /* the only resource manager to ask; NULL: any */
-    int default_slots;     /* of a host without a number; 0: one */
-    int per_host;          /* slots of every host, whatever was written; 0: as written */
-    int per_object;        /* ranks that each object of a host takes, no more; 0: no such rule */
-    enum mur_level object; /* of per_object: MUR_LEVEL_MACHINE for the host itself */
-    bool is_by_node;       /* one rank a host in turn, instead of filling one after the other */
+    const char *manager;  /* the only resource manager to ask; NULL: any */
+    int default_slots;    /* of a host without a number; 0: one */
+    int per_host;         /* slots of every host, whatever was written; 0: as written */
+    int per_object;       /* ranks that each object of a host takes, no more; 0: no such rule */
+    enum mur_part object; /* of per_object: MUR_PART_MACHINE for the host itself */
+    bool is_by_node;      /* one rank a host in turn, instead of filling one after the other */
     bool skips_local;
     bool only_local;
     enum mur_crowding crowding; /* more ranks than slots; unset is allowed, but for per_object */
@@ -94,6 +94,7 @@ struct mur_jobspec {
     struct mur_formats formats;
     struct mur_hosts hosts;         /* those that run ranks, from placement on */
     int *node_of;                   /* of each rank: its host's number in `hosts` */
+    int *local_of;                  /* of each rank: its place among the ranks of that host */
     int local_node;                 /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */
     unsigned char secret[32];       /* that the job's processes prove themselves with to each other */
     const char *manager;            /* whose list the hosts are from, "Slurm"; NULL: no resource manager's */

@@ -108,10 +108,8 @@ static void check_memory(int ranks)
 
 void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files)
 {
-    int ranks = 0;
+    int ranks = node < 0 ? 0 : job->hosts.items[node].ranks;
 
-    for (int rank = 0; rank < job->size; rank++)
-        ranks += job->node_of[rank] == node;
     check_descriptors(job, ranks, files);
     check_processes(ranks);
     check_memory(ranks);

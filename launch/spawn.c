@@ -190,7 +190,7 @@ static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spa
     return false;
 }
 
-bool mur_spawner_start(struct mur_spawner *spawner, int rank, int local_rank, int appnum, struct mur_spawned *spawned,
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
                        struct mur_frame *failure)
 {
     const struct mur_context *context = &spawner->job->contexts[appnum];
@@ -202,12 +202,8 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int local_rank, in
 
     if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
         return set_failure(failure, spawner, rank, "open its pipes", errno, NULL);
-    place = (struct mur_rank_place){.rank = rank,
-                                    .local_rank = local_rank,
-                                    .local_size = spawner->local_size,
-                                    .appnum = appnum,
-                                    .control_fd = channels.control[1],
-                                    .node_fd = spawner->node_fd};
+    place = (struct mur_rank_place){
+        .rank = rank, .appnum = appnum, .control_fd = channels.control[1], .node_fd = spawner->node_fd};
     mur_environment_set_rank(environment, spawner->job, &place);
     start = (struct start){
         .path = context->path,
@@ -221,7 +217,8 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int local_rank, in
         .files = spawner->files,
         .agent = getpid(),
     };
-    start.is_bound = mur_binding_of(spawner->job, local_rank, spawner->local_size, &start.cpus);
+    start.is_bound = mur_binding_of(spawner->job, spawner->job->local_of[rank],
+                                    spawner->job->hosts.items[spawner->job->node_of[rank]].ranks, &start.cpus);
     pid = start_child(&start);
     if (pid < 0)
         return set_failure(failure, spawner, rank, "fork", errno, NULL);

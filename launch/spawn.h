@@ -21,7 +21,6 @@ struct mur_spawner {
     struct rlimit files;                  /* the limits ranks get back */
     int node_fd;
     int null_fd;
-    int local_size;
     int stdin_fd; /* of the rank to be started; -1: nothing */
 };
 
@@ -34,7 +33,7 @@ struct mur_spawned { /* a rank and the agent's ends of what connects them */
 
 void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *job, const struct rlimit *files);
 /* Returns false with *failure filled when the rank could not be started. */
-bool mur_spawner_start(struct mur_spawner *spawner, int rank, int local_rank, int appnum, struct mur_spawned *spawned,
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
                        struct mur_frame *failure);
 
 #endif

@@ -61,18 +61,18 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
 {
     int length = (int)strcspn(text, ":");
     const char *number = text[length] ? text + length + 1 : NULL;
-    enum mur_level level;
+    enum mur_part part;
 
     request->is_explicit = true;
     if (strncmp(text, "user:", 5) == 0)
         return read_list(request, text + 5, problem);
-    level = mur_level_read(text, length);
-    if (level == MUR_LEVEL_COUNT)
+    part = mur_part_read(text, length);
+    if (part == MUR_PART_COUNT)
         return mur_problem_set(problem,
                                "wants none, hwthread, core, l1cache to l5cache, numa, socket, machine or "
                                "user:LIST, not '%s'",
                                text);
-    request->bind = level;
+    request->bind = part;
     request->list = NULL;
     if (!number || strcmp(number, "overload-allowed") == 0 || strcmp(number, "if-supported") == 0)
         return true;
@@ -83,14 +83,14 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
 
 /* ---- the choice ---- */
 
-/* A level this machine may lack is stood for by the nearest one that means the same on it. */
-static enum mur_level present_level(const struct mur_topology *topology, enum mur_level level)
+/* A part that this machine may lack is stood for by the one that means the same on it. */
+static enum mur_part present_part(const struct mur_topology *topology, enum mur_part part)
 {
-    if (level == MUR_LEVEL_CORE && topology->levels[level].count == 0)
-        return MUR_LEVEL_HWTHREAD;
-    if ((level == MUR_LEVEL_SOCKET || level == MUR_LEVEL_NUMA) && topology->levels[level].count == 0)
-        return MUR_LEVEL_MACHINE;
-    return level;
+    if (part == MUR_PART_CORE && topology->parts[part].count == 0)
+        return MUR_PART_HWTHREAD;
+    if ((part == MUR_PART_SOCKET || part == MUR_PART_NUMA) && topology->parts[part].count == 0)
+        return MUR_PART_MACHINE;
+    return part;
 }
 
 /* Adds to *set the `wanted`th of the sets that touch `within`, and returns how many do. */
@@ -111,13 +111,13 @@ static int add_nth(const cpu_set_t *sets, int count, const cpu_set_t *within, in
 bool mur_binding_choose(const struct mur_topology *topology, const struct mur_binding_request *request, int local_rank,
                         cpu_set_t *set)
 {
-    enum mur_level bind = present_level(topology, request->bind);
-    enum mur_level map = present_level(topology, request->map ? request->map : MUR_LEVEL_MACHINE);
-    const cpu_set_t *sets = topology->levels[bind].sets;
-    int count = topology->levels[bind].count;
+    enum mur_part bind = present_part(topology, request->bind);
+    enum mur_part map = present_part(topology, request->map ? request->map : MUR_PART_MACHINE);
+    const cpu_set_t *sets = topology->parts[bind].sets;
+    int count = topology->parts[bind].count;
     int width = request->width ? request->width : 1;
     int block = request->block ? request->block : 1;
-    int maps = topology->levels[map].count;
+    int maps = topology->parts[map].count;
     const cpu_set_t *within;
     int64_t turn;
     int objects;
@@ -127,12 +127,12 @@ bool mur_binding_choose(const struct mur_topology *topology, const struct mur_bi
         *set = request->list[local_rank % request->list_count];
         return true;
     }
-    if (bind == MUR_LEVEL_NONE || count == 0 || maps == 0)
+    if (bind == MUR_PART_NONE || count == 0 || maps == 0)
         return false;
     if (map == bind) /* one object is all there is within it: take the next ones beside it */
-        map = MUR_LEVEL_MACHINE;
-    maps = topology->levels[map].count;
-    within = &topology->levels[map].sets[local_rank / block % maps];
+        map = MUR_PART_MACHINE;
+    maps = topology->parts[map].count;
+    within = &topology->parts[map].sets[local_rank / block % maps];
     turn = (int64_t)(local_rank / (block * maps)) * block + local_rank % block;
     objects = add_nth(sets, count, within, -1, set);
     for (int i = 0; i < width && i < objects; i++)
@@ -185,40 +185,39 @@ static bool check_list(const struct mur_binding_request *request, struct mur_pro
     return true;
 }
 
-static bool check_level(const struct mur_binding_request *request, struct mur_problem *problem)
+static bool check_parts(const struct mur_binding_request *request, struct mur_problem *problem)
 {
-    enum mur_level levels[] = {present_level(&here, request->bind), present_level(&here, request->map)};
+    enum mur_part parts[] = {present_part(&here, request->bind), present_part(&here, request->map)};
 
     for (int i = 0; i < 2; i++)
-        if (levels[i] != MUR_LEVEL_NONE && here.levels[levels[i]].count == 0)
-            return mur_problem_set(problem, "this machine has no %s to %s", mur_level_name(levels[i]),
+        if (parts[i] != MUR_PART_NONE && here.parts[parts[i]].count == 0)
+            return mur_problem_set(problem, "this machine has no %s to %s", mur_part_name(parts[i]),
                                    i == 0 ? "bind ranks to" : "map ranks by");
     return true;
 }
 
 /* Ranks that share what they are bound to run at a fraction of their speed: nobody wants that unknowingly. */
-static void note_sharing(const struct mur_jobspec *job, int node, int ranks)
+static void note_sharing(const struct mur_jobspec *job, int node)
 {
-    enum mur_level bind = present_level(&here, job->binding.bind);
+    int ranks = job->hosts.items[node].ranks;
+    enum mur_part bind = present_part(&here, job->binding.bind);
     int width = job->binding.width ? job->binding.width : 1;
 
-    if (bind == MUR_LEVEL_CORE || bind == MUR_LEVEL_HWTHREAD)
-        if ((int64_t)ranks * width > here.levels[bind].count)
-            mur_say("note: %d ranks with %d %s%s each share the %d of %s", ranks, width, mur_level_name(bind),
-                    width == 1 ? "" : "s", here.levels[bind].count, job->hosts.items[node].name);
+    if (bind == MUR_PART_CORE || bind == MUR_PART_HWTHREAD)
+        if ((int64_t)ranks * width > here.parts[bind].count)
+            mur_say("note: %d ranks with %d %s%s each share the %d of %s", ranks, width, mur_part_name(bind),
+                    width == 1 ? "" : "s", here.parts[bind].count, job->hosts.items[node].name);
 }
 
-static void report(const struct mur_jobspec *job, int node, int ranks)
+static void report(const struct mur_jobspec *job, int node)
 {
-    int local_rank = 0;
-
     for (int rank = 0; rank < job->size; rank++) {
         char text[512];
         cpu_set_t set;
 
         if (job->node_of[rank] != node)
             continue;
-        if (mur_binding_of(job, local_rank++, ranks, &set))
+        if (mur_binding_of(job, job->local_of[rank], job->hosts.items[node].ranks, &set))
             mur_say("rank %d on %s is bound to CPU%s %s", rank, job->hosts.items[node].name,
                     CPU_COUNT(&set) == 1 ? "" : "s", mur_binding_text(&set, text, sizeof text));
         else
@@ -229,19 +228,16 @@ static void report(const struct mur_jobspec *job, int node, int ranks)
 bool mur_binding_start(const struct mur_jobspec *job, int node, struct mur_problem *problem)
 {
     const struct mur_binding_request *request = &job->binding;
-    int ranks = 0;
 
-    for (int rank = 0; rank < job->size; rank++)
-        ranks += job->node_of[rank] == node;
     if (request->list) {
         if (!check_list(request, problem))
             return false;
-    } else if (request->bind != MUR_LEVEL_NONE) {
-        if (!mur_topology_load(&here, problem) || !check_level(request, problem))
+    } else if (request->bind != MUR_PART_NONE) {
+        if (!mur_topology_load(&here, problem) || !check_parts(request, problem))
             return false;
-        note_sharing(job, node, ranks);
+        note_sharing(job, node);
     }
     if (request->is_reported)
-        report(job, node, ranks);
+        report(job, node);
     return true;
 }

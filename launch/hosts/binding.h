@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Which CPUs a rank is bound to.
  *
- * The ranks of a host go over its objects of the level `map` in turn; each is bound to the next `width` objects of the
- * level `bind` in there, or to the one around it when that is larger. When all are taken they are taken again. Nothing
+ * The ranks of a host go over its parts of the kind `map` in turn; each is bound to the next `width` parts of the
+ * kind `bind` in there, or to the one around it when that is larger. When all are taken they are taken again. Nothing
  * goes beyond the affinity that mpiexec itself was given. Without -bind-to nothing is bound. */
 #ifndef MUR_LAUNCH_BINDING_H
 #define MUR_LAUNCH_BINDING_H
@@ -16,11 +16,11 @@ struct mur_jobspec;
 struct mur_problem;
 
 struct mur_binding_request {
-    enum mur_level bind; /* MUR_LEVEL_NONE: no binding, but for a list */
-    enum mur_level map;  /* MUR_LEVEL_NONE: as `bind` */
-    int width;           /* objects of each rank */
-    int block;           /* ranks that go to an object of `map` before the next one's turn */
-    cpu_set_t *list;     /* the sets of local rank 0, 1, ...; then again from the first; NULL: none */
+    enum mur_part bind; /* MUR_PART_NONE: no binding, but for a list */
+    enum mur_part map;  /* MUR_PART_NONE: as `bind` */
+    int width;          /* parts of each rank */
+    int block;          /* ranks that go to a part `map` before the next one's turn */
+    cpu_set_t *list;    /* the sets of local rank 0, 1, ...; then again from the first; NULL: none */
     int list_count;
     bool is_explicit; /* -bind-to was given, if only as none */
     bool is_reported;

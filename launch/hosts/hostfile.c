@@ -99,7 +99,7 @@ static bool take_setting(struct line *line, const struct span *key, struct mur_h
         return set_number(line, &value, 1, 65535, &host->port);
     if (!is_word(key, "user", "username", NULL, NULL))
         return fail(line, "slots=, max_slots=, user= or port= may follow a host, not", key);
-    if (value.length == 0 || value.length > 64 || value.text[0] == '-' || memchr(value.text, '@', value.length))
+    if (value.length > 64 || !mur_name_is_good(value.text, value.length))
         return fail(line, "this is no name of a user:", &value);
     free(*user);
     *user = mur_alloc_text("%.*s", (int)value.length, value.text);

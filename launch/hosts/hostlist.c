@@ -28,8 +28,8 @@ static bool is_address6(const char *text, size_t length)
     return strlen(name) == length && inet_pton(AF_INET6, name, &address) == 1;
 }
 
-/* What a name may hold goes to a start command and into messages: nothing that means something there. */
-static bool is_name(const char *text, size_t length)
+/* Names go to a start command and into messages: they hold nothing that means something there. */
+bool mur_name_is_good(const char *text, size_t length)
 {
     if (length == 0 || text[0] == '-')
         return false;
@@ -49,7 +49,7 @@ static bool add_name(struct mur_hosts *hosts, const char *name, size_t length, c
     char copy[MUR_HOST_NAME_MAX + 1];
     struct mur_host host = *pattern;
 
-    if (length >= sizeof copy || (!is_name(name, length) && !is_address6(name, length)))
+    if (length >= sizeof copy || (!mur_name_is_good(name, length) && !is_address6(name, length)))
         return mur_problem_set(problem, "'%.*s' is no name of a host", shown(length), name);
     memcpy(copy, name, length);
     copy[length] = '\0';
@@ -72,7 +72,7 @@ static bool add_names(struct mur_hosts *hosts, const char *name, size_t length, 
 /* The user before '@'. */
 static bool take_user(const char *word, size_t length, char user[USER_MAX + 1], struct mur_problem *problem)
 {
-    if (length > USER_MAX || !is_name(word, length))
+    if (length > USER_MAX || !mur_name_is_good(word, length))
         return mur_problem_set(problem, "'%.*s' before '@' is no name of a user", shown(length), word);
     memcpy(user, word, length);
     user[length] = '\0';

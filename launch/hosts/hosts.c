@@ -105,21 +105,19 @@ static bool has_address(const struct ifaddrs *interface, const char *name)
     return inet_ntop(interface->ifa_addr->sa_family, address, text, sizeof text) && strcasecmp(text, name) == 0;
 }
 
-static bool is_own_address(const char *name)
+/* Whether one of our interfaces has this address, however it is written. */
+static bool is_own_address(const struct ifaddrs *interfaces, const char *name)
 {
     unsigned char binary[sizeof(struct in6_addr)];
     char text[INET6_ADDRSTRLEN];
-    struct ifaddrs *interfaces;
-    bool is_own = false;
     int family = strchr(name, ':') ? AF_INET6 : AF_INET;
 
-    if (inet_pton(family, name, binary) != 1 || !inet_ntop(family, binary, text, sizeof text) ||
-        getifaddrs(&interfaces) < 0)
+    if (inet_pton(family, name, binary) != 1 || !inet_ntop(family, binary, text, sizeof text))
         return false;
-    for (const struct ifaddrs *each = interfaces; each && !is_own; each = each->ifa_next)
-        is_own = has_address(each, text);
-    freeifaddrs(interfaces);
-    return is_own;
+    for (; interfaces; interfaces = interfaces->ifa_next)
+        if (has_address(interfaces, text))
+            return true;
+    return false;
 }
 
 /* Equal, or one is the other without its domain. */
@@ -133,14 +131,14 @@ static bool is_same_name(const char *a, const char *b)
     return length_a == length_b && (!a[length_a] || !b[length_b]) && strncasecmp(a, b, length_a) == 0;
 }
 
-static bool is_local(const struct mur_host *host, const char *own_name)
+static bool is_local(const struct mur_host *host, const char *own_name, const struct ifaddrs *interfaces)
 {
     const char *own_user = getenv("LOGNAME");
     const char *slurm_name = getenv("SLURMD_NODENAME"); /* Slurm's names of nodes need not be hostnames */
 
     if (host->port || (host->user && (!own_user || strcmp(host->user, own_user) != 0)))
         return false;
-    return is_loopback(host->name) || is_same_name(host->name, own_name) || is_own_address(host->name) ||
+    return is_loopback(host->name) || is_same_name(host->name, own_name) || is_own_address(interfaces, host->name) ||
            (slurm_name && strcmp(host->name, slurm_name) == 0);
 }
 
@@ -148,12 +146,14 @@ void mur_hosts_find_local(struct mur_hosts *hosts, const char *own_name)
 {
     struct mur_problem ignored; /* too many slots: then the first names have enough */
     struct mur_host *first = NULL;
+    struct ifaddrs *interfaces = NULL; /* stays so where they cannot be had: then names must do */
     int kept = 0;
 
+    getifaddrs(&interfaces);
     for (int i = 0; i < hosts->count; i++) {
         struct mur_host host = hosts->items[i];
 
-        host.is_local = is_local(&host, own_name);
+        host.is_local = is_local(&host, own_name, interfaces);
         if (host.is_local && first) {
             add_slots(first, &host, &ignored);
             continue;
@@ -164,4 +164,6 @@ void mur_hosts_find_local(struct mur_hosts *hosts, const char *own_name)
         kept++;
     }
     hosts->count = kept;
+    if (interfaces)
+        freeifaddrs(interfaces);
 }

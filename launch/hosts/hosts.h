@@ -21,6 +21,7 @@ struct mur_host {
     int max_slots;  /* ranks it takes at all; 0: any number */
     bool has_slots; /* a number was written; else `slots` counts the mentions */
     bool is_local;  /* this machine, so nothing is needed to reach it; see mur_hosts_find_local */
+    int ranks;      /* how many of the job run on it; known after placement */
 };
 
 struct mur_hosts {
@@ -41,6 +42,8 @@ bool mur_hosts_add(struct mur_hosts *hosts, const struct mur_host *host, struct 
 /* Marks the hosts that are this machine, whose name is `own_name`, and makes one host of them. */
 void mur_hosts_find_local(struct mur_hosts *hosts, const char *own_name);
 
+/* Whether this can be the name of a host or user: letters, digits, '.', '_', and '-' but not first. */
+bool mur_name_is_good(const char *text, size_t length);
 /* Adds [user@]host[:slots], or all that ranges stand for: n[01-03,7]:2. `more` has what was said of it elsewhere:
  * slots, if has_slots is set, user, port and max_slots. */
 bool mur_hosts_add_word(struct mur_hosts *hosts, const char *word, size_t length, const struct mur_host *more,

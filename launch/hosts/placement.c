@@ -36,31 +36,31 @@ static int own_cpus(void)
     return sched_getaffinity(0, sizeof mask, &mask) == 0 ? CPU_COUNT(&mask) : 1;
 }
 
-static int find_host(const struct mur_hosts *hosts, const struct mur_host *host)
+/* Whether the name of -host means this host of the list: without a port or user it means any of that name. */
+static bool is_meant(const struct mur_host *named, const struct mur_host *host)
 {
-    for (int i = 0; i < hosts->count; i++) {
-        const struct mur_host *other = &hosts->items[i];
-
-        if (host->is_local && other->is_local)
-            return i;
-        if (strcmp(host->name, other->name) == 0 && (!host->port || host->port == other->port) &&
-            (!host->user || (other->user && strcmp(host->user, other->user) == 0)))
-            return i;
-    }
-    return -1;
+    if (named->is_local && host->is_local)
+        return true;
+    return strcmp(named->name, host->name) == 0 && (!named->port || named->port == host->port) &&
+           (!named->user || (host->user && strcmp(named->user, host->user) == 0));
 }
 
 /* Every host that a context's -host names must be in the file, which may then offer less than written there. */
 static bool check_named(struct placement *placement, const struct mur_hosts *named)
 {
     for (int i = 0; i < named->count; i++) {
-        int index = find_host(&placement->all, &named->items[i]);
+        bool is_found = false;
 
-        if (index < 0)
+        for (int k = 0; k < placement->all.count; k++) {
+            if (!is_meant(&named->items[i], &placement->all.items[k]))
+                continue;
+            is_found = true;
+            if (named->items[i].has_slots)
+                placement->all.items[k].slots = named->items[i].slots;
+        }
+        if (!is_found)
             return mur_problem_set(placement->problem, "-host names %s, which is not in %s", named->items[i].name,
                                    placement->source);
-        if (named->items[i].has_slots)
-            placement->all.items[index].slots = named->items[i].slots;
     }
     return true;
 }
@@ -134,25 +134,25 @@ static bool collect(struct placement *placement)
 
 /* ---- the slots ---- */
 
-/* How many objects of `level` a host has. Only this machine's can be known before anything runs there. */
-static bool count_objects(const struct placement *placement, const struct mur_host *host, enum mur_level level,
+/* How many of a part a host has. Only this machine's can be known before anything runs there. */
+static bool count_objects(const struct placement *placement, const struct mur_host *host, enum mur_part part,
                           int *count)
 {
     struct mur_topology topology;
 
     *count = 1;
-    if (level == MUR_LEVEL_MACHINE)
+    if (part == MUR_PART_MACHINE)
         return true;
     if (!host->is_local)
         return mur_problem_set(placement->problem,
                                "how many %ss %s has is not known before ranks run there; say ppr:N:node instead",
-                               mur_level_name(level), host->name);
+                               mur_part_name(part), host->name);
     if (!mur_topology_load(&topology, placement->problem))
         return false;
-    *count = topology.levels[level].count;
+    *count = topology.parts[part].count;
     mur_topology_free(&topology);
     if (*count == 0)
-        return mur_problem_set(placement->problem, "%s has no %s to map ranks by", host->name, mur_level_name(level));
+        return mur_problem_set(placement->problem, "%s has no %s to map ranks by", host->name, mur_part_name(part));
     return true;
 }
 
@@ -187,20 +187,26 @@ static bool set_slots(struct placement *placement)
 
 /* ---- the walk ---- */
 
+static bool is_allowed(const struct mur_context *context, const struct mur_host *host)
+{
+    for (int i = 0; i < context->hosts.count; i++)
+        if (is_meant(&context->hosts.items[i], host))
+            return true;
+    return false;
+}
+
 static void choose_hosts(const struct placement *placement, const struct mur_context *context, struct choice *choice)
 {
     const struct mur_placing *placing = &placement->job->placing;
+    /* The list of an only context is the whole list already. */
+    bool is_limited =
+        placement->source && context->hosts.count && (placing->hostfile || placement->job->context_count > 1);
 
     *choice = (struct choice){.hosts = mur_alloc((size_t)placement->all.count, sizeof(int)), .laps = 1};
     for (int i = 0; i < placement->all.count; i++) {
         const struct mur_host *host = &placement->all.items[i];
-        bool is_named = placement->source == NULL || context->hosts.count == 0;
 
-        if (!is_named) /* a name without port or user stands for any host of that name */
-            for (int k = 0; k < context->hosts.count && !is_named; k++)
-                is_named = find_host(&(struct mur_hosts){.items = (struct mur_host *)host, .count = 1},
-                                     &context->hosts.items[k]) == 0;
-        if (is_named && !(placing->skips_local && host->is_local))
+        if ((!is_limited || is_allowed(context, host)) && !(placing->skips_local && host->is_local))
             choice->hosts[choice->count++] = i;
     }
 }
@@ -264,7 +270,7 @@ static bool fail_full(const struct placement *placement, const struct choice *ch
         return mur_problem_set(placement->problem,
                                "not enough slots for %d ranks: %d for each %s are %lld on %s (from %s); %s",
                                placement->job->size, placing->per_object,
-                               placing->object == MUR_LEVEL_MACHINE ? "host" : mur_level_name(placing->object),
+                               placing->object == MUR_PART_MACHINE ? "host" : mur_part_name(placing->object),
                                (long long)slots, hosts, source, advice);
     return mur_problem_set(placement->problem,
                            "not enough slots for %d ranks: there %s %lld slot%s on %s (from %s)%s; %s",
@@ -334,7 +340,7 @@ static bool place_all(struct placement *placement)
     return is_good;
 }
 
-/* Only hosts that run ranks stay in the job's list. */
+/* Only hosts that run ranks stay in the job's list; and the ranks of each are counted. */
 static void keep_used(struct placement *placement)
 {
     struct mur_jobspec *job = placement->job;
@@ -347,9 +353,12 @@ static void keep_used(struct placement *placement)
             placement->all.items[kept++] = placement->all.items[i];
         }
     placement->all.count = kept;
-    for (int rank = 0; rank < job->size; rank++)
-        job->node_of[rank] = places[job->node_of[rank]];
     job->hosts = placement->all;
+    job->local_of = mur_alloc((size_t)job->size, sizeof *job->local_of);
+    for (int rank = 0; rank < job->size; rank++) {
+        job->node_of[rank] = places[job->node_of[rank]];
+        job->local_of[rank] = job->hosts.items[job->node_of[rank]].ranks++;
+    }
     free(places);
 }
 

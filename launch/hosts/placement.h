@@ -13,7 +13,8 @@
 
 #include "launch/jobspec.h"
 
-/* Fills job->hosts, job->node_of and job->manager, and the numbers of ranks that were left to us. job->host is known.
+/* Fills job->hosts, job->node_of, job->local_of and job->manager, and the numbers of ranks that were left to us.
+ * job->host is known.
  */
 bool mur_placement_make(struct mur_jobspec *job, struct mur_problem *problem);
 int mur_placement_first(const struct mur_jobspec *job, int node); /* the lowest rank there */

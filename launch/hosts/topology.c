@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Asks hwloc for the machine's parts.
- *
- * The library is loaded only here, so that a job without binding neither needs it nor pays for reading the topology.
- * hwloc's environment variables work (HWLOC_XMLFILE, HWLOC_SYNTHETIC), which is also how this is tested. */
+/* The machine's parts as hwloc tells them (hwloc.c); where hwloc is not, as Linux does in /sys. */
 #include "topology.h"
 
 #include <stdio.h>
@@ -11,171 +8,100 @@
 #include <strings.h>
 
 #include "launch/alloc.h"
+#include "base/machine.h"
 #include "hosts.h"
 
-static const char *const level_names[MUR_LEVEL_COUNT] = {
-    [MUR_LEVEL_NONE] = "none",     [MUR_LEVEL_HWTHREAD] = "hwthread", [MUR_LEVEL_CORE] = "core",
-    [MUR_LEVEL_L1] = "l1cache",    [MUR_LEVEL_L2] = "l2cache",        [MUR_LEVEL_L3] = "l3cache",
-    [MUR_LEVEL_L4] = "l4cache",    [MUR_LEVEL_L5] = "l5cache",        [MUR_LEVEL_NUMA] = "numa",
-    [MUR_LEVEL_SOCKET] = "socket", [MUR_LEVEL_MACHINE] = "machine",
+static const char *const part_names[MUR_PART_COUNT] = {
+    [MUR_PART_NONE] = "none",     [MUR_PART_HWTHREAD] = "hwthread", [MUR_PART_CORE] = "core",
+    [MUR_PART_L1] = "l1cache",    [MUR_PART_L2] = "l2cache",        [MUR_PART_L3] = "l3cache",
+    [MUR_PART_L4] = "l4cache",    [MUR_PART_L5] = "l5cache",        [MUR_PART_NUMA] = "numa",
+    [MUR_PART_SOCKET] = "socket", [MUR_PART_MACHINE] = "machine",
 };
 
 static const struct {
     const char *name;
-    enum mur_level level;
+    enum mur_part part;
 } other_names[] = {
-    {"l1", MUR_LEVEL_L1},          {"l2", MUR_LEVEL_L2},          {"l3", MUR_LEVEL_L3},
-    {"l4", MUR_LEVEL_L4},          {"l5", MUR_LEVEL_L5},          {"pu", MUR_LEVEL_HWTHREAD},
-    {"cpu", MUR_LEVEL_HWTHREAD},   {"package", MUR_LEVEL_SOCKET}, {"node", MUR_LEVEL_MACHINE},
-    {"board", MUR_LEVEL_MACHINE},  {"host", MUR_LEVEL_MACHINE},   {"numanode", MUR_LEVEL_NUMA},
-    {"sockets", MUR_LEVEL_SOCKET}, {"cores", MUR_LEVEL_CORE},
+    {"l1", MUR_PART_L1},          {"l2", MUR_PART_L2},         {"l3", MUR_PART_L3},        {"l4", MUR_PART_L4},
+    {"l5", MUR_PART_L5},          {"pu", MUR_PART_HWTHREAD},   {"cpu", MUR_PART_HWTHREAD}, {"package", MUR_PART_SOCKET},
+    {"node", MUR_PART_MACHINE},   {"board", MUR_PART_MACHINE}, {"host", MUR_PART_MACHINE}, {"numanode", MUR_PART_NUMA},
+    {"sockets", MUR_PART_SOCKET}, {"cores", MUR_PART_CORE},
 };
 
-const char *mur_level_name(enum mur_level level)
+const char *mur_part_name(enum mur_part part)
 {
-    return level_names[level];
+    return part_names[part];
 }
 
-enum mur_level mur_level_read(const char *text, int length)
+enum mur_part mur_part_read(const char *text, int length)
 {
-    for (int level = 0; level < MUR_LEVEL_COUNT; level++)
-        if ((int)strlen(level_names[level]) == length && strncasecmp(text, level_names[level], (size_t)length) == 0)
-            return (enum mur_level)level;
+    for (int part = 0; part < MUR_PART_COUNT; part++)
+        if ((int)strlen(part_names[part]) == length && strncasecmp(text, part_names[part], (size_t)length) == 0)
+            return (enum mur_part)part;
     for (size_t i = 0; i < sizeof other_names / sizeof other_names[0]; i++)
         if ((int)strlen(other_names[i].name) == length && strncasecmp(text, other_names[i].name, (size_t)length) == 0)
-            return other_names[i].level;
-    return MUR_LEVEL_COUNT;
+            return other_names[i].part;
+    return MUR_PART_COUNT;
 }
 
 void mur_topology_free(struct mur_topology *topology)
 {
-    for (int level = 0; level < MUR_LEVEL_COUNT; level++)
-        free(topology->levels[level].sets);
+    for (int part = 0; part < MUR_PART_COUNT; part++)
+        free(topology->parts[part].sets);
     *topology = (struct mur_topology){0};
 }
 
-#if MUR_HAS_HWLOC
-#include <dlfcn.h>
-#include <hwloc.h>
+/* ---- /sys ---- */
 
-/* hwloc's functions by our names for them; all are found when the library is opened. */
-struct hwloc {
-    unsigned (*version)(void);
-    int (*init)(hwloc_topology_t *topology);
-    int (*load)(hwloc_topology_t topology);
-    void (*destroy)(hwloc_topology_t topology);
-    int (*depth)(hwloc_topology_t topology, hwloc_obj_type_t type);
-    unsigned (*count)(hwloc_topology_t topology, int depth);
-    hwloc_obj_t (*object)(hwloc_topology_t topology, int depth, unsigned index);
-    int (*next)(hwloc_const_bitmap_t set, int previous);
-};
-
-static const struct {
-    const char *name;
-    size_t offset; /* in struct hwloc */
-} functions[] = {
-    {"hwloc_get_api_version", offsetof(struct hwloc, version)},
-    {"hwloc_topology_init", offsetof(struct hwloc, init)},
-    {"hwloc_topology_load", offsetof(struct hwloc, load)},
-    {"hwloc_topology_destroy", offsetof(struct hwloc, destroy)},
-    {"hwloc_get_type_depth", offsetof(struct hwloc, depth)},
-    {"hwloc_get_nbobjs_by_depth", offsetof(struct hwloc, count)},
-    {"hwloc_get_obj_by_depth", offsetof(struct hwloc, object)},
-    {"hwloc_bitmap_next", offsetof(struct hwloc, next)},
-};
-
-static const hwloc_obj_type_t types[MUR_LEVEL_COUNT] = {
-    [MUR_LEVEL_HWTHREAD] = HWLOC_OBJ_PU,    [MUR_LEVEL_CORE] = HWLOC_OBJ_CORE,
-    [MUR_LEVEL_L1] = HWLOC_OBJ_L1CACHE,     [MUR_LEVEL_L2] = HWLOC_OBJ_L2CACHE,
-    [MUR_LEVEL_L3] = HWLOC_OBJ_L3CACHE,     [MUR_LEVEL_L4] = HWLOC_OBJ_L4CACHE,
-    [MUR_LEVEL_L5] = HWLOC_OBJ_L5CACHE,     [MUR_LEVEL_NUMA] = HWLOC_OBJ_NUMANODE,
-    [MUR_LEVEL_SOCKET] = HWLOC_OBJ_PACKAGE, [MUR_LEVEL_MACHINE] = HWLOC_OBJ_MACHINE,
-};
-
-static bool open_library(struct hwloc *hwloc, struct mur_problem *problem)
+/* Collects the CPUs of each instance from the CPUs that name it. */
+static void read_part(struct mur_topology *topology, enum mur_part part, enum mur_level level, const cpu_set_t *mask)
 {
-    char name[32];
-    void *library;
+    int count = mur_machine_instances(level);
+    cpu_set_t *sets = mur_alloc((size_t)count, sizeof *sets);
 
-    snprintf(name, sizeof name, "libhwloc.so.%d", HWLOC_API_VERSION >> 16 >= 2 ? 15 : 5);
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
-    if (!library)
-        return mur_problem_set(problem, "binding needs hwloc's library, which cannot be loaded: %s", dlerror());
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(library, functions[i].name);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        cpu_set_t one;
+        int instance;
 
-        if (!function)
-            return mur_problem_set(problem, "%s has no %s, which binding needs", name, functions[i].name);
-        memcpy((char *)hwloc + functions[i].offset, &function, sizeof function);
+        if (!CPU_ISSET(cpu, mask))
+            continue;
+        CPU_ZERO(&one);
+        CPU_SET(cpu, &one);
+        instance = mur_machine_instance_of(level, &one);
+        if (instance >= 0)
+            CPU_SET(cpu, &sets[instance]);
     }
-    if (hwloc->version() >> 16 != HWLOC_API_VERSION >> 16)
-        return mur_problem_set(problem, "%s has the interface %#x, but %#x is wanted for binding", name,
-                               hwloc->version(), HWLOC_API_VERSION);
-    return true;
+    topology->parts[part].sets = sets;
+    for (int i = 0; i < count; i++)
+        if (CPU_COUNT(&sets[i]) > 0)
+            sets[topology->parts[part].count++] = sets[i];
 }
 
-/* The CPUs of an object that we may use. */
-static cpu_set_t allowed_cpus(const struct hwloc *hwloc, hwloc_obj_t object, const cpu_set_t *mask)
+void mur_topology_read_sys(struct mur_topology *topology, const cpu_set_t *mask)
 {
-    cpu_set_t set;
-
-    CPU_ZERO(&set);
-    if (!object->cpuset)
-        return set;
-    for (int cpu = hwloc->next(object->cpuset, -1); cpu >= 0 && cpu < CPU_SETSIZE;
-         cpu = hwloc->next(object->cpuset, cpu))
-        CPU_SET(cpu, &set);
-    CPU_AND(&set, &set, mask);
-    return set;
-}
-
-static void read_level(const struct hwloc *hwloc, hwloc_topology_t machine, struct mur_topology *topology, int level,
-                       const cpu_set_t *mask)
-{
-    int depth = hwloc->depth(machine, types[level]);
-    unsigned count =
-        depth == HWLOC_TYPE_DEPTH_UNKNOWN || depth == HWLOC_TYPE_DEPTH_MULTIPLE ? 0 : hwloc->count(machine, depth);
-
-    topology->levels[level].sets = mur_alloc(count, sizeof(cpu_set_t));
-    for (unsigned i = 0; i < count; i++) {
-        cpu_set_t set = allowed_cpus(hwloc, hwloc->object(machine, depth, i), mask);
-
-        if (CPU_COUNT(&set) > 0)
-            topology->levels[level].sets[topology->levels[level].count++] = set;
-    }
+    read_part(topology, MUR_PART_HWTHREAD, MUR_LEVEL_PU, mask);
+    read_part(topology, MUR_PART_CORE, MUR_LEVEL_CORE, mask);
+    read_part(topology, MUR_PART_L1, MUR_LEVEL_L1_CACHE, mask);
+    read_part(topology, MUR_PART_L2, MUR_LEVEL_L2_CACHE, mask);
+    read_part(topology, MUR_PART_L3, MUR_LEVEL_L3_CACHE, mask);
+    read_part(topology, MUR_PART_NUMA, MUR_LEVEL_NUMA_NODE, mask);
+    read_part(topology, MUR_PART_SOCKET, MUR_LEVEL_PACKAGE, mask);
+    topology->parts[MUR_PART_MACHINE].sets = mur_alloc(1, sizeof(cpu_set_t));
+    topology->parts[MUR_PART_MACHINE].sets[0] = *mask;
+    topology->parts[MUR_PART_MACHINE].count = 1;
 }
 
 bool mur_topology_load(struct mur_topology *topology, struct mur_problem *problem)
 {
-    struct hwloc hwloc;
-    hwloc_topology_t machine;
+    struct mur_problem missing; /* of hwloc; then /sys must do */
     cpu_set_t mask;
 
     *topology = (struct mur_topology){0};
     if (sched_getaffinity(0, sizeof mask, &mask) < 0)
         return mur_problem_set(problem, "binding knows machines of up to %d CPUs only", CPU_SETSIZE);
-    if (!open_library(&hwloc, problem))
-        return false;
-    if (hwloc.init(&machine) < 0)
-        return mur_problem_set(problem, "hwloc does not start");
-    if (hwloc.load(machine) < 0) {
-        hwloc.destroy(machine);
-        return mur_problem_set(problem, "hwloc cannot read the machine's topology");
-    }
-    for (int level = MUR_LEVEL_HWTHREAD; level < MUR_LEVEL_COUNT; level++)
-        read_level(&hwloc, machine, topology, level, &mask);
-    hwloc.destroy(machine);
-    if (topology->levels[MUR_LEVEL_HWTHREAD].count == 0)
-        return mur_problem_set(problem, "hwloc names none of the CPUs that this process may use");
+    if (!mur_topology_read_hwloc(topology, &mask, &missing))
+        mur_topology_read_sys(topology, &mask);
+    if (topology->parts[MUR_PART_HWTHREAD].count == 0)
+        return mur_problem_set(problem, "neither hwloc nor /sys names a CPU that this process may use");
     return true;
 }
-
-#else
-
-bool mur_topology_load(struct mur_topology *topology, struct mur_problem *problem)
-{
-    *topology = (struct mur_topology){0};
-    return mur_problem_set(problem, "this mpiexec was built without hwloc, which binding needs: install hwloc.h "
-                                    "(libhwloc-dev) and build again");
-}
-#endif

@@ -34,7 +34,7 @@ static int set_cores_each(struct mur_parser *parser, const char *value)
     int rc = mur_parser_read_number(parser, value, "a number of cores", 1, 1024, &parser->job->binding.width);
 
     if (rc == 0 && !parser->job->binding.is_explicit)
-        parser->job->binding.bind = MUR_LEVEL_CORE;
+        parser->job->binding.bind = MUR_PART_CORE;
     return rc;
 }
 

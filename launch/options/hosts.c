@@ -108,7 +108,7 @@ static int set_round_robin(struct mur_parser *parser, const char *value)
     return 0;
 }
 
-static int set_per_object(struct mur_parser *parser, const char *number, size_t length, enum mur_level object)
+static int set_per_object(struct mur_parser *parser, const char *number, size_t length, enum mur_part object)
 {
     struct mur_jobspec *job = parser->job;
 
@@ -123,12 +123,12 @@ static int set_per_object(struct mur_parser *parser, const char *number, size_t 
 
 static int set_per_node(struct mur_parser *parser, const char *value)
 {
-    return set_per_object(parser, value, strlen(value), MUR_LEVEL_MACHINE);
+    return set_per_object(parser, value, strlen(value), MUR_PART_MACHINE);
 }
 
 static int set_per_socket(struct mur_parser *parser, const char *value)
 {
-    return set_per_object(parser, value, strlen(value), MUR_LEVEL_SOCKET);
+    return set_per_object(parser, value, strlen(value), MUR_PART_SOCKET);
 }
 
 static int set_one_per_node(struct mur_parser *parser, const char *value)
@@ -168,10 +168,10 @@ static int set_modifier(struct mur_parser *parser, const char *text, size_t leng
             return mur_parser_fail(parser, "%s: PE= wants a number of cores, not '%.*s'", parser->option,
                                    (int)length - 3, text + 3);
         if (!job->binding.is_explicit)
-            job->binding.bind = job->binding.bind ? job->binding.bind : MUR_LEVEL_CORE;
+            job->binding.bind = job->binding.bind ? job->binding.bind : MUR_PART_CORE;
     } else if (is_text(text, length, "HWTCPUS")) {
         if (!job->binding.is_explicit)
-            job->binding.bind = MUR_LEVEL_HWTHREAD;
+            job->binding.bind = MUR_PART_HWTHREAD;
     } else if (is_text(text, length, "OVERSUBSCRIBE")) {
         job->placing.crowding = MUR_CROWD_ALLOWED;
     } else if (is_text(text, length, "NOOVERSUBSCRIBE")) {
@@ -204,19 +204,19 @@ static int set_modifiers(struct mur_parser *parser, const char *text)
 static int set_map_object(struct mur_parser *parser, const char *text, size_t length)
 {
     struct mur_jobspec *job = parser->job;
-    enum mur_level level = mur_level_read(text, (int)length);
+    enum mur_part part = mur_part_read(text, (int)length);
 
-    job->placing.is_by_node = level == MUR_LEVEL_MACHINE;
-    if (is_text(text, length, "slot") || level == MUR_LEVEL_MACHINE) {
-        job->binding.map = MUR_LEVEL_NONE;
+    job->placing.is_by_node = part == MUR_PART_MACHINE;
+    if (is_text(text, length, "slot") || part == MUR_PART_MACHINE) {
+        job->binding.map = MUR_PART_NONE;
         return 0;
     }
-    if (level == MUR_LEVEL_COUNT || level == MUR_LEVEL_NONE)
+    if (part == MUR_PART_COUNT || part == MUR_PART_NONE)
         return mur_parser_fail(parser,
                                "%s wants slot, node, core, hwthread, l1cache to l5cache, numa, socket or ppr:N:OBJECT, "
                                "not '%.*s'",
                                parser->option, (int)length, text);
-    job->binding.map = level;
+    job->binding.map = part;
     return 0;
 }
 
@@ -231,13 +231,13 @@ static int set_map_by(struct mur_parser *parser, const char *value)
         const char *number = rest + (*rest == ':');
         size_t digits = strcspn(number, ":");
         const char *object = number + digits + (number[digits] == ':');
-        enum mur_level level;
+        enum mur_part part;
 
         length = strcspn(object, ":");
-        level = mur_level_read(object, (int)length);
-        if (level == MUR_LEVEL_COUNT || level == MUR_LEVEL_NONE)
+        part = mur_part_read(object, (int)length);
+        if (part == MUR_PART_COUNT || part == MUR_PART_NONE)
             return mur_parser_fail(parser, "%s wants ppr:N:node, or another object, not '%s'", parser->option, value);
-        rc = set_per_object(parser, number, digits, level);
+        rc = set_per_object(parser, number, digits, part);
         rest = object + length;
     } else {
         rc = length || !*rest ? set_map_object(parser, value, length) : 0; /* ":oversubscribe" alone is a habit, too */

@@ -183,13 +183,19 @@ static void pass_hosts(struct cursor *cursor, struct mur_jobspec *job)
 static void pass_places(struct cursor *cursor, struct mur_jobspec *job)
 {
     job->size = pass_count(cursor, job->size);
-    if (!cursor->out)
+    if (!cursor->out) {
         job->node_of = mur_alloc((size_t)job->size, sizeof *job->node_of);
+        job->local_of = mur_alloc((size_t)job->size, sizeof *job->local_of);
+    }
     for (int i = 0; i < job->size && cursor->is_good; i++) {
         pass(cursor, &job->node_of[i], sizeof job->node_of[i]);
         if (job->node_of[i] < 0 || job->node_of[i] >= job->hosts.count)
             cursor->is_good = false;
+        else if (!cursor->out)
+            job->local_of[i] = job->hosts.items[job->node_of[i]].ranks++;
     }
+    if (job->local_node < -1 || job->local_node >= job->hosts.count)
+        cursor->is_good = false;
 }
 
 static void pass_contexts(struct cursor *cursor, struct mur_jobspec *job)

@@ -12,16 +12,16 @@
  * share an L2 cache, the third has one for itself. */
 static struct mur_topology machine;
 
-static void add_set(enum mur_level level, const char *cpus)
+static void add_set(enum mur_part part, const char *cpus)
 {
     struct mur_binding_request request = {0};
     struct mur_problem problem;
     char *text = mur_alloc_text("user:%s", cpus);
 
     CHECK(mur_binding_read(&request, text, &problem));
-    machine.levels[level].sets = mur_alloc_again(machine.levels[level].sets, (size_t)machine.levels[level].count + 1,
-                                                 sizeof *machine.levels[level].sets);
-    machine.levels[level].sets[machine.levels[level].count++] = request.list[0];
+    machine.parts[part].sets = mur_alloc_again(machine.parts[part].sets, (size_t)machine.parts[part].count + 1,
+                                               sizeof *machine.parts[part].sets);
+    machine.parts[part].sets[machine.parts[part].count++] = request.list[0];
 }
 
 static void make_machine(void)
@@ -32,14 +32,14 @@ static void make_machine(void)
     static const char *const sockets[] = {"0-2+6-8", "3-5+9-11"};
 
     for (int i = 0; i < 12; i++)
-        add_set(MUR_LEVEL_HWTHREAD, threads[i]);
+        add_set(MUR_PART_HWTHREAD, threads[i]);
     for (int i = 0; i < 6; i++)
-        add_set(MUR_LEVEL_CORE, cores[i]);
+        add_set(MUR_PART_CORE, cores[i]);
     for (int i = 0; i < 4; i++)
-        add_set(MUR_LEVEL_L2, caches[i]);
+        add_set(MUR_PART_L2, caches[i]);
     for (int i = 0; i < 2; i++)
-        add_set(MUR_LEVEL_SOCKET, sockets[i]);
-    add_set(MUR_LEVEL_MACHINE, "0-11");
+        add_set(MUR_PART_SOCKET, sockets[i]);
+    add_set(MUR_PART_MACHINE, "0-11");
 }
 
 /* Parses options and compares the CPUs of the first ranks: "0,6 1,7 -" where '-' is not bound. */
@@ -116,9 +116,9 @@ static void test_choices(void)
 static void test_missing(void)
 {
     machine = (struct mur_topology){0};
-    add_set(MUR_LEVEL_HWTHREAD, "2");
-    add_set(MUR_LEVEL_HWTHREAD, "5");
-    add_set(MUR_LEVEL_MACHINE, "2+5");
+    add_set(MUR_PART_HWTHREAD, "2");
+    add_set(MUR_PART_HWTHREAD, "5");
+    add_set(MUR_PART_MACHINE, "2+5");
     check("-bind-to core", "2 5 2");
     check("-bind-to socket", "2,5 2,5");
     check("-bind-to numa", "2,5");
@@ -148,18 +148,35 @@ static void test_bad(void)
 static void test_random(void)
 {
     for (int round = 0; round < 20000; round++) {
-        struct mur_binding_request request = {.bind = rand() % MUR_LEVEL_COUNT,
-                                              .map = rand() % MUR_LEVEL_COUNT,
-                                              .width = rand() % 5,
-                                              .block = rand() % 4};
+        struct mur_binding_request request = {
+            .bind = rand() % MUR_PART_COUNT, .map = rand() % MUR_PART_COUNT, .width = rand() % 5, .block = rand() % 4};
         cpu_set_t set;
         cpu_set_t common;
 
         if (!mur_binding_choose(&machine, &request, rand() % 1000, &set))
             continue;
-        CPU_AND(&common, &set, &machine.levels[MUR_LEVEL_MACHINE].sets[0]);
+        CPU_AND(&common, &set, &machine.parts[MUR_PART_MACHINE].sets[0]);
         CHECK(CPU_COUNT(&set) > 0 && CPU_EQUAL(&common, &set));
     }
+}
+
+/* What /sys says holds together: the parts of a kind are disjoint, and all cores together are all CPUs. */
+static void test_sys(void)
+{
+    struct mur_topology topology = {0};
+    cpu_set_t mask;
+
+    CHECK(sched_getaffinity(0, sizeof mask, &mask) == 0);
+    mur_topology_read_sys(&topology, &mask);
+    CHECK(topology.parts[MUR_PART_HWTHREAD].count == CPU_COUNT(&mask));
+    for (int part = MUR_PART_HWTHREAD; part < MUR_PART_COUNT; part++) {
+        int cpus = 0;
+
+        for (int i = 0; i < topology.parts[part].count; i++)
+            cpus += CPU_COUNT(&topology.parts[part].sets[i]);
+        CHECK(cpus <= CPU_COUNT(&mask) && (part != MUR_PART_CORE || cpus == 0 || cpus == CPU_COUNT(&mask)));
+    }
+    mur_topology_free(&topology);
 }
 
 /* hwloc makes up machines from a text; their CPUs are numbered in order, and those beyond our mask fall away. */
@@ -179,23 +196,27 @@ static int test_hwloc(void)
     CPU_SET(1, &first);
     CHECK(sched_setaffinity(0, sizeof first, &first) == 0);
     setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:1 pu:1", 1);
-    if (!mur_topology_load(&topology, &problem)) {
+    topology = (struct mur_topology){0};
+    if (!mur_topology_read_hwloc(&topology, &first, &problem)) {
+        CHECK(mur_topology_load(&topology, &problem)); /* from /sys */
         printf("skipped: %s\n", problem.text);
         return 77;
     }
-    CHECK(topology.levels[MUR_LEVEL_SOCKET].count == 2 && topology.levels[MUR_LEVEL_NUMA].count == 2);
-    CHECK(topology.levels[MUR_LEVEL_CORE].count == 2 && topology.levels[MUR_LEVEL_HWTHREAD].count == 2);
-    CHECK(CPU_ISSET(1, &topology.levels[MUR_LEVEL_SOCKET].sets[1]));
+    mur_topology_free(&topology);
+    CHECK(mur_topology_load(&topology, &problem));
+    CHECK(topology.parts[MUR_PART_SOCKET].count == 2 && topology.parts[MUR_PART_NUMA].count == 2);
+    CHECK(topology.parts[MUR_PART_CORE].count == 2 && topology.parts[MUR_PART_HWTHREAD].count == 2);
+    CHECK(CPU_ISSET(1, &topology.parts[MUR_PART_SOCKET].sets[1]));
     mur_topology_free(&topology);
     setenv("HWLOC_SYNTHETIC", "pack:4 l3:1 core:4 pu:2", 1);
     CHECK(mur_topology_load(&topology, &problem));
-    CHECK(topology.levels[MUR_LEVEL_SOCKET].count == 1 && topology.levels[MUR_LEVEL_CORE].count == 1);
-    CHECK(topology.levels[MUR_LEVEL_L3].count == 1 && topology.levels[MUR_LEVEL_L2].count == 0);
-    CHECK(CPU_EQUAL(&topology.levels[MUR_LEVEL_CORE].sets[0], &first));
+    CHECK(topology.parts[MUR_PART_SOCKET].count == 1 && topology.parts[MUR_PART_CORE].count == 1);
+    CHECK(topology.parts[MUR_PART_L3].count == 1 && topology.parts[MUR_PART_L2].count == 0);
+    CHECK(CPU_EQUAL(&topology.parts[MUR_PART_CORE].sets[0], &first));
     mur_topology_free(&topology);
     unsetenv("HWLOC_SYNTHETIC");
     CHECK(mur_topology_load(&topology, &problem)); /* the machine that we are on */
-    CHECK(topology.levels[MUR_LEVEL_HWTHREAD].count == 2);
+    CHECK(topology.parts[MUR_PART_HWTHREAD].count == 2);
     mur_topology_free(&topology);
     return 0;
 }
@@ -210,6 +231,7 @@ int main(int argc, char **argv)
     check_seed(argc, argv);
     test_random();
     test_missing();
+    test_sys();
     rc = test_hwloc();
     return failures ? 1 : rc;
 }

@@ -49,6 +49,14 @@ if [ -w /dev/full ]; then
     code 1 -outfile-pattern /dev/full sh -c 'echo x; sleep 60'
     contains "a full disk" "cannot write '/dev/full': No space" "$(cat "$DIR/err")"
 fi
+(
+    ulimit -n 88
+    code 0 -n 8 -outfile-pattern 'o.%r' -errfile-pattern 'e.%r' true
+    ulimit -n 87
+    code 1 -n 8 -outfile-pattern 'o.%r' -errfile-pattern 'e.%r' true
+    contains "descriptors of files" "8 ranks need 88 open files here" "$(cat "$DIR/err")"
+    exit $FAILED
+) || FAILED=1
 
 code 7 -n 5 -exitcodes sh -c '[ $MUR_RANK != 3 ] || exit 7'
 same "exit codes" "mpiexec: rank 3 exited with code 7;mpiexec: ranks 0-2,4 exited with code 0;" "$(sorted "$DIR/err")"

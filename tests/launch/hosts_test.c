@@ -128,6 +128,8 @@ static void test_bad_files(void)
     check_bad_file("a max_slots=0", "not '0'");
     check_bad_file("a port=65536", "not '65536'");
     check_bad_file("a user=-oProxyCommand=x", "name of a user");
+    check_bad_file("a user=x;y", "name of a user: 'x;y'");
+    check_bad_file("a user=", "name of a user: ''");
     check_bad_file("\n\n-oProxyCommand=x", "h, line 3:");
     check_bad_file("-x", "'-x' is no name of a host");
     check_bad_file("a;reboot", "'a;reboot' is no name");
@@ -364,7 +366,7 @@ static bool is_sound(const struct mur_hosts *hosts)
 
         if (!host->name || !*host->name || strlen(host->name) > MUR_HOST_NAME_MAX || *host->name == '-' ||
             strpbrk(host->name, " \t\n'\"$`;|&<>()*?/\\[]@,") || host->slots < 0 || host->slots > MUR_SLOTS_MAX ||
-            host->port < 0 || host->port > 65535 || (host->user && (!*host->user || *host->user == '-')))
+            host->port < 0 || host->port > 65535 || (host->user && !mur_name_is_good(host->user, strlen(host->user))))
             return false;
     }
     return hosts->count <= MUR_HOSTS_MAX;

@@ -146,9 +146,9 @@ static void test_hosts(void)
     CHECK(parse("-ppn 4 -nolocal -rmk PBS -oversubscribe p", &job, error, sizeof error) == 0);
     CHECK(job.placing.per_host == 4 && job.placing.skips_local && job.placing.crowding == MUR_CROWD_ALLOWED);
     CHECK(parse("--map-by ppr:3:numa:PE=2,nolocal -bind-to hwthread p", &job, error, sizeof error) == 0);
-    CHECK(job.placing.per_object == 3 && job.placing.object == MUR_LEVEL_NUMA && job.placing.skips_local);
-    CHECK(job.binding.map == MUR_LEVEL_NUMA && job.binding.width == 2 && job.binding.block == 3);
-    CHECK(job.binding.bind == MUR_LEVEL_HWTHREAD);
+    CHECK(job.placing.per_object == 3 && job.placing.object == MUR_PART_NUMA && job.placing.skips_local);
+    CHECK(job.binding.map == MUR_PART_NUMA && job.binding.width == 2 && job.binding.block == 3);
+    CHECK(job.binding.bind == MUR_PART_HWTHREAD);
     CHECK(parse("-display map,bindings -bynode p", &job, error, sizeof error) == 0);
     CHECK(job.shows_map && job.binding.is_reported && job.placing.is_by_node);
 }
@@ -189,7 +189,7 @@ static void test_launcher(void)
     setenv("OMPI_MCA_rmaps_base_mapping_policy", "core", 1);
     setenv("OMPI_MCA_hwloc_base_binding_policy", "socket", 1);
     CHECK(parse("p", &job, error, sizeof error) == 0);
-    CHECK(job.placing.is_by_node && job.binding.bind == MUR_LEVEL_SOCKET);
+    CHECK(job.placing.is_by_node && job.binding.bind == MUR_PART_SOCKET);
     unsetenv("PRTE_MCA_rmaps_default_mapping_policy");
     unsetenv("OMPI_MCA_rmaps_base_mapping_policy");
     unsetenv("OMPI_MCA_hwloc_base_binding_policy");

@@ -35,6 +35,20 @@ static const char *show(const struct mur_jobspec *job)
     return text;
 }
 
+/* Every rank is on a host, and the ranks of a host are counted in order. */
+static void check_places(const struct mur_jobspec *job)
+{
+    int *seen = mur_alloc((size_t)job->hosts.count, sizeof *seen);
+
+    for (int rank = 0; rank < job->size; rank++) {
+        CHECK(job->node_of[rank] >= 0 && job->node_of[rank] < job->hosts.count);
+        CHECK(job->local_of[rank] == seen[job->node_of[rank]]++);
+    }
+    for (int node = 0; node < job->hosts.count; node++)
+        CHECK(seen[node] > 0 && job->hosts.items[node].ranks == seen[node]);
+    free(seen);
+}
+
 static void check(const char *line, const char *expected)
 {
     struct mur_jobspec job;
@@ -46,8 +60,8 @@ static void check(const char *line, const char *expected)
         fprintf(stderr, "'%s': expected '%s', saw '%s'\n", line, expected, seen);
         failures++;
     }
-    for (int rank = 0; is_good && rank < job.size; rank++)
-        CHECK(job.node_of[rank] >= 0 && job.node_of[rank] < job.hosts.count);
+    if (is_good)
+        check_places(&job);
 }
 
 static void check_bad(const char *line, const char *part)
@@ -274,6 +288,7 @@ static void test_random(void)
             continue;
         }
         CHECK(job.size == ranks);
+        check_places(&job);
         for (int rank = 0; rank < ranks; rank++) {
             int host = naive_host(slots, used, hosts, is_by_node, lap, last);
             char name[8];
