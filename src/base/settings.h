@@ -18,6 +18,7 @@ struct mur_settings {
     long wait_yield;
     long coll_board;
     long coll_verbose;
+    long rma_direct;
     long info;
 };
 extern struct mur_settings mur_settings;

@@ -21,6 +21,7 @@
 #include "object/request.h"
 #include "object/type.h"
 #include "pt2pt/pt2pt.h"
+#include "rma/rma.h"
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,7 +44,7 @@ static int start(void)
         return rc;
     if (complaints && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
-    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) ||
+    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
         return rc;
     if (mur_settings.info && mur_process.rank == 0)

@@ -89,6 +89,13 @@ struct mur_transport {
     void *(*share)(size_t bytes, uint64_t *token);
     void *(*shared)(uint64_t token);
 
+    /* Memory of any size, all zero at first, that processes of the node map. A *token of 0 makes new memory and is
+     * set; any other maps what it names. NULL with errno: impossible. `discard` gives new memory back, once nobody
+     * will look at it any more. */
+    void *(*map)(size_t bytes, uint64_t *token);
+    void (*unmap)(void *memory, size_t bytes);
+    void (*discard)(uint64_t token, size_t bytes);
+
     /* Such memory has been written, which these processes may wait for: wakes those that sleep. */
     void (*rouse)(const int *processes, int count);
 
