@@ -21,8 +21,9 @@ static int check_passive(const struct mur_win *win)
 {
     if (win->access == MUR_ACCESS_LOCK || win->access == MUR_ACCESS_LOCK_ALL)
         return MPI_SUCCESS;
-    return mur_error(MPI_ERR_RMA_SYNC, "no rank is locked: operations with a request are for epochs of MPI_Win_lock and "
-                                       "MPI_Win_lock_all");
+    return mur_error(MPI_ERR_RMA_SYNC,
+                     "no rank is locked: operations with a request are for epochs of MPI_Win_lock and "
+                     "MPI_Win_lock_all");
 }
 
 typedef int operation(struct mur_rma_arguments *arguments, struct mur_request **request_p);
@@ -248,8 +249,7 @@ static inline int check_rank(const struct mur_win *win, int rank)
 
 int mur_mpi_win_fence(int assert, struct mur_win *win)
 {
-    int rc =
-        check_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
+    int rc = check_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE | MPI_MODE_NOSUCCEED);
 
     return rc ? rc : mur_rma_fence(win, assert);
 }

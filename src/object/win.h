@@ -56,18 +56,18 @@ struct mur_win_target {
     char *memory;     /* where this process finds it; NULL where it does not */
     uint64_t address; /* where its own process finds it */
     MPI_Aint size;
-    MPI_Aint unit;    /* bytes that displacements count */
-    bool is_open;     /* operations may be started now: locked, or of the group of MPI_Win_start */
-    uint8_t way;      /* enum mur_win_way */
-    uint8_t held;     /* enum mur_win_held */
-    bool is_posted;   /* it has told that its exposure epoch has begun, for an access epoch to come */
-    bool is_taken;    /* its lock is held, or being taken */
-    bool is_granted;  /* it has answered a lock request */
-    bool is_dirty;    /* operations have gone by message that nobody has confirmed */
-    bool is_touched;  /* locked or dirty: in the window's list */
-    uint8_t fault;    /* class of the first error of an operation that the rank has sent here, to be told at its flush */
-    uint8_t reported; /* the same as the rank has told us */
-    uint32_t flushes; /* asked for and not answered yet */
+    MPI_Aint unit;   /* bytes that displacements count */
+    bool is_open;    /* operations may be started now: locked, or of the group of MPI_Win_start */
+    uint8_t way;     /* enum mur_win_way */
+    uint8_t held;    /* enum mur_win_held */
+    bool is_posted;  /* it has told that its exposure epoch has begun, for an access epoch to come */
+    bool is_taken;   /* its lock is held, or being taken */
+    bool is_granted; /* it has answered a lock request */
+    bool is_dirty;   /* operations have gone by message that nobody has confirmed */
+    bool is_touched; /* locked or dirty: in the window's list */
+    uint8_t fault;   /* class of the first error of an operation that the rank has sent here, to be told at its flush */
+    uint8_t reported;                /* the same as the rank has told us */
+    uint32_t flushes;                /* asked for and not answered yet */
     struct mur_win_control *control; /* NULL: its locks are reached by message */
     struct mur_rma_queue *queue;     /* of operations by message; NULL before the first. Owned */
 };
@@ -83,8 +83,8 @@ enum mur_win_access {
 struct mur_win {
     struct mur_object object;
     /* what the fast paths look at */
-    bool is_open; /* to operations on any rank: between two fences */
-    uint8_t access; /* enum mur_win_access */
+    bool is_open;     /* to operations on any rank: between two fences */
+    uint8_t access;   /* enum mur_win_access */
     bool has_started; /* an operation since the latest fence */
     bool is_dynamic;
     uint32_t calls; /* of flushes and the like, to make progress now and then */
@@ -95,27 +95,27 @@ struct mur_win {
     struct mur_attribute *attributes;
     int flavor; /* MPI_WIN_FLAVOR_... */
     int model;
-    void *base; /* of this rank's own part, for attributes, */
-    int unit;   /* and its unit */
+    void *base;     /* of this rank's own part, for attributes, */
+    int unit;       /* and its unit */
     uint32_t hints; /* bits of enum mur_win_hint */
     char granularity[24];
-    int locks;          /* ranks that MPI_Win_lock has locked */
-    int assertion;      /* of MPI_Win_lock_all */
-    bool is_messaging;  /* some operation may go by message */
-    bool is_exposed;    /* by MPI_Win_post */
-    int awaited;        /* processes whose MPI_Win_complete ends the exposure, */
-    int completed;      /* and how many calls have come */
-    int *ranks;         /* [started] those that MPI_Win_start has named; owned */
+    int locks;         /* ranks that MPI_Win_lock has locked */
+    int assertion;     /* of MPI_Win_lock_all */
+    bool is_messaging; /* some operation may go by message */
+    bool is_exposed;   /* by MPI_Win_post */
+    int awaited;       /* processes whose MPI_Win_complete ends the exposure, */
+    int completed;     /* and how many calls have come */
+    int *ranks;        /* [started] those that MPI_Win_start has named; owned */
     int started;
     int *touched; /* [touched_count] ranks locked under MPI_Win_lock_all, or sent operations by message; owned */
     int touched_count;
-    int *near;    /* [near_count] processes of the node, to be woken; owned */
+    int *near; /* [near_count] processes of the node, to be woken; owned */
     int near_count;
     /* memory that the ranks of the node share */
     void *segment;
     size_t segment_bytes;
-    uint64_t token; /* 0: memory of this process alone */
-    bool is_leader; /* this process gives it back */
+    uint64_t token;                  /* 0: memory of this process alone */
+    bool is_leader;                  /* this process gives it back */
     struct mur_win_region *attached; /* [attached_count] regions of a dynamic window, by address; owned */
     int attached_count;
     struct mur_win *next; /* in the table by context */

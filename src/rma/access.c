@@ -24,8 +24,9 @@ static int out_of_range(const struct mur_rma_arguments *a, MPI_Count low, MPI_Co
     const struct mur_win_target *target = &a->win->targets[a->rank];
 
     if (a->win->is_dynamic)
-        return mur_error(MPI_ERR_RMA_RANGE, "the operation reaches from %p to %p at rank %d, where not all of it is "
-                                            "attached to the window",
+        return mur_error(MPI_ERR_RMA_RANGE,
+                         "the operation reaches from %p to %p at rank %d, where not all of it is "
+                         "attached to the window",
                          (void *)(uintptr_t)low, (void *)(uintptr_t)high, a->rank);
     return mur_error(MPI_ERR_RMA_RANGE,
                      "the operation reaches from byte %lld to byte %lld of the window's part of rank %d, which has "
@@ -116,8 +117,9 @@ int mur_rma_copy(struct mur_win *win, int rank, bool is_write, void *local, uint
     if (is_write ? peer->transport->write(peer, local, address, bytes)
                  : peer->transport->read(peer, local, address, bytes))
         return MPI_SUCCESS;
-    return mur_error(MPI_ERR_RMA_RANGE, "%zu bytes from %p on cannot be %s at rank %d: there is no such memory, there "
-                                        "or here",
+    return mur_error(MPI_ERR_RMA_RANGE,
+                     "%zu bytes from %p on cannot be %s at rank %d: there is no such memory, there "
+                     "or here",
                      bytes, (void *)(uintptr_t)address, is_write ? "written" : "read", rank);
 }
 

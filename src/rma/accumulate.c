@@ -297,12 +297,14 @@ static int check_fit(const struct mur_rma_arguments *a, const struct mur_rma_lea
 
     *bytes = has_origin ? a->origin_count * a->origin_type->size : room;
     if (*bytes > room)
-        return mur_error(MPI_ERR_TRUNCATE, "the origin has %lld bytes of data, for which the target has no room: %lld "
-                                           "bytes",
+        return mur_error(MPI_ERR_TRUNCATE,
+                         "the origin has %lld bytes of data, for which the target has no room: %lld "
+                         "bytes",
                          (long long)*bytes, (long long)room);
     if (a->result_type && *bytes > a->result_count * a->result_type->size)
-        return mur_error(MPI_ERR_TRUNCATE, "%lld bytes are fetched, for which the result buffer has no room: %lld "
-                                           "bytes",
+        return mur_error(MPI_ERR_TRUNCATE,
+                         "%lld bytes are fetched, for which the result buffer has no room: %lld "
+                         "bytes",
                          (long long)*bytes, (long long)(a->result_count * a->result_type->size));
     return MPI_SUCCESS;
 }

@@ -149,8 +149,8 @@ static int no_segment(uint64_t bytes)
 
 static int map_private(struct mur_win *win)
 {
-    void *memory = mmap(NULL, win->segment_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                        -1, 0);
+    void *memory =
+        mmap(NULL, win->segment_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (memory == MAP_FAILED)
         return no_segment(win->segment_bytes);
@@ -206,28 +206,21 @@ static void unmap(struct mur_win *win)
         transport->discard(win->token, win->segment_bytes);
 }
 
-static int add_segment(struct mur_win *win, const struct part *parts)
+/* Who shares the node with this rank, and what they need; returns the lowest of them. */
+static int count_near(struct mur_win *win, const struct part *parts)
 {
-    uint64_t *tokens = calloc((size_t)win->size, sizeof *tokens), bytes = 0;
-    int leader = win->size, rc = tokens ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "%s", agreeing);
+    int leader = win->size;
+    uint64_t bytes = 0;
 
     for (int i = 0; i < win->size; i++)
         if (is_near(win, i)) {
             leader = i < leader ? i : leader;
             win->near[win->near_count++] = win->comm->processes[i];
             bytes += data_bytes(win, &parts[i], false);
-            bytes = bytes < UINT64_C(1) << 61 ? bytes : UINT64_C(1) << 61; /* refused later, when all can agree */
+            bytes = bytes < UINT64_C(1) << 61 ? bytes : UINT64_C(1) << 61; /* refused where it is asked for */
         }
     win->segment_bytes = bytes + page_up((uint64_t)win->near_count * control_bytes(win));
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->near_count < win->size)
-        rc = mur_error(MPI_ERR_RMA_SHARED, "only %d of the communicator's %d ranks share memory with this one; split "
-                                           "it by MPI_COMM_TYPE_SHARED first",
-                       win->near_count, win->size);
-    rc = agree(win->comm, rc);
-    if (!rc)
-        rc = agree(win->comm, map_segment(win, leader, tokens));
-    free(tokens);
-    return rc;
+    return leader;
 }
 
 /* ---- the targets ---- */
@@ -310,20 +303,31 @@ static void set_base(struct mur_win *win, void **base_p)
 }
 
 static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, void **base_p,
-                 struct part *parts)
+                 struct part *parts, uint64_t *tokens)
 {
-    int rc = check_part(win->flavor, size, unit, *base_p);
+    int rc = check_part(win->flavor, size, unit, *base_p), leader;
 
     mur_rma_set_hints(win, info);
     parts[win->rank] = (struct part){.size = size,
                                      .unit = unit,
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,
                                      .hints = (int32_t)win->hints};
-    if ((rc = tell_parts(win, parts, rc)) || (rc = add_segment(win, parts)))
+    rc = tell_parts(win, parts, rc);
+    if (rc)
         return rc;
-    fill_targets(win, parts);
-    set_base(win, base_p);
-    return MPI_SUCCESS;
+    leader = count_near(win, parts);
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->near_count < win->size)
+        return mur_error(MPI_ERR_RMA_SHARED,
+                         "only %d of the communicator's %d ranks share memory with this one; split "
+                         "it by MPI_COMM_TYPE_SHARED first",
+                         win->near_count, win->size);
+    rc = map_segment(win, leader, tokens);
+    if (!rc) {
+        fill_targets(win, parts);
+        set_base(win, base_p);
+    }
+    /* Others may send something as soon as this is over: nothing may follow. */
+    return agree(win->comm, rc);
 }
 
 static void destroy(struct mur_win *win)
@@ -338,22 +342,23 @@ static int create(struct mur_comm *own, int flavor, MPI_Aint size, MPI_Aint unit
                   void **base_p, struct mur_win **win_p)
 {
     struct part *parts = malloc((size_t)own->size * sizeof *parts);
+    uint64_t *tokens = calloc((size_t)own->size, sizeof *tokens);
     struct mur_win *win = NULL;
-    int rc = parts ? mur_win_create(own, flavor, &win) : mur_error(MPI_ERR_NO_MEM, "%s", agreeing);
+    int rc = parts && tokens ? mur_win_create(own, flavor, &win) : mur_error(MPI_ERR_NO_MEM, "%s", agreeing);
 
     mur_comm_retain(own); /* for the agreement: the window goes with its own */
     rc = agree(own, rc);
     if (!rc)
-        rc = build(win, size, unit, info, base_p, parts);
+        rc = build(win, size, unit, info, base_p, parts, tokens);
     if (rc && win)
         destroy(win);
     else if (rc)
         mur_comm_release(own);
-    /* Others may have sent something as soon as all are here: nothing may follow that can fail. */
     if (!rc)
         *win_p = win;
     mur_comm_release(own);
     free(parts);
+    free(tokens);
     return rc;
 }
 
@@ -369,12 +374,16 @@ int mur_rma_create(struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Aint un
     return rc ? rc : create(own, flavor, size, unit, info, base_p, win_p);
 }
 
-/* A barrier first: until then others may still use this rank's part. */
+/* What is on its way, unlocking in particular, must have arrived everywhere before anyone forgets the window. */
 int mur_rma_free(struct mur_win *win)
 {
-    int rc = mur_rma_settle(win, MUR_RMA_ALL);
+    int rc = MPI_SUCCESS;
 
-    rc = rc ? rc : agree(win->comm, MPI_SUCCESS);
+    for (int i = 0; i < win->size && !rc; i++)
+        if (win->targets[i].is_dirty)
+            rc = mur_rma_touch(win, i);
+    rc = rc ? rc : mur_rma_settle(win, MUR_RMA_ALL);
+    rc = agree(win->comm, rc);
     if (!rc)
         destroy(win);
     return rc;

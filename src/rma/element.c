@@ -157,8 +157,7 @@ static char *pair_at(const struct mur_rma_stream *stream, size_t number)
     MPI_Count element = (MPI_Count)number / stream->per_type;
     MPI_Count place = stream->places ? stream->places[(MPI_Count)number % stream->per_type] : stream->first;
 
-    return (char *)((uintptr_t)stream->cursor.buffer +
-                    (uintptr_t)(element * stream->cursor.type->extent + place));
+    return (char *)((uintptr_t)stream->cursor.buffer + (uintptr_t)(element * stream->cursor.type->extent + place));
 }
 
 static size_t at_most(const struct mur_rma_stream *stream, size_t bytes)

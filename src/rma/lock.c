@@ -159,7 +159,13 @@ static void take(struct mur_win *win, int rank, bool is_exclusive)
     target->is_open = true;
 }
 
-/* The unlocking is on its way behind the operations; that these are done has been seen to. */
+static void unlock_by_message(struct mur_win *win, int rank, bool is_exclusive)
+{
+    mur_rma_tell(win, rank, is_exclusive ? MUR_SYNC_UNLOCK : MUR_SYNC_UNLOCK_SHARED, 0);
+    win->targets[rank].is_dirty = true; /* it must have arrived before the window can be freed */
+}
+
+/* That the operations are done has been seen to. */
 static void give_back(struct mur_win *win, int rank)
 {
     struct mur_win_target *target = &win->targets[rank];
@@ -170,7 +176,7 @@ static void give_back(struct mur_win *win, int rank)
     else if (target->control)
         unlock_word(win, target->control, is_exclusive);
     else
-        mur_rma_tell(win, rank, is_exclusive ? MUR_SYNC_UNLOCK : MUR_SYNC_UNLOCK_SHARED, 0);
+        unlock_by_message(win, rank, is_exclusive);
     target->held = MUR_HELD_NONE;
     target->is_taken = target->is_open = false;
 }
@@ -320,8 +326,9 @@ int mur_rma_open(struct mur_win *win, int rank)
     case MUR_ACCESS_LOCK:
         return mur_error(MPI_ERR_RMA_SYNC, "rank %d is not locked; other ranks are", rank);
     default:
-        return mur_error(MPI_ERR_RMA_SYNC, "no epoch has begun in which rank %d can be accessed: call MPI_Win_lock, "
-                                           "MPI_Win_lock_all, MPI_Win_start or MPI_Win_fence first",
+        return mur_error(MPI_ERR_RMA_SYNC,
+                         "no epoch has begun in which rank %d can be accessed: call MPI_Win_lock, "
+                         "MPI_Win_lock_all, MPI_Win_start or MPI_Win_fence first",
                          rank);
     }
 }
@@ -360,8 +367,9 @@ static int take_report(struct mur_win *win, int rank)
     int class = win->targets[rank].reported;
 
     win->targets[rank].reported = MPI_SUCCESS;
-    return class ? mur_error(class, "rank %d could not perform an operation that this process has started there: its "
-                                    "memory is not part of the window",
+    return class ? mur_error(class,
+                             "rank %d could not perform an operation that this process has started there: its "
+                             "memory is not part of the window",
                              rank)
                  : MPI_SUCCESS;
 }
@@ -395,7 +403,8 @@ static int check_flush(const struct mur_win *win, int rank)
         return MPI_SUCCESS;
     if (win->access == MUR_ACCESS_LOCK)
         return mur_error(MPI_ERR_RMA_SYNC, "rank %d is not locked; other ranks are", rank);
-    return mur_error(MPI_ERR_RMA_SYNC, "no rank is locked: flushing is for epochs of MPI_Win_lock and MPI_Win_lock_all");
+    return mur_error(MPI_ERR_RMA_SYNC,
+                     "no rank is locked: flushing is for epochs of MPI_Win_lock and MPI_Win_lock_all");
 }
 
 static int flush_messages(struct mur_win *win, int rank, bool is_local)

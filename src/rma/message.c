@@ -185,8 +185,8 @@ static bool send_piece(struct operation *operation, bool is_resumed)
                           .answer = most - sizeof(struct mur_rma_answer),
                           .brings = brings_data(operation),
                           .element = operation->leaf.bytes ? operation->leaf.bytes : 1};
-    struct mur_frame frame = {.kind = MUR_FRAME_ACCESS, .context = queue->win->comm->context,
-                              .source = queue->win->rank};
+    struct mur_frame frame = {
+        .kind = MUR_FRAME_ACCESS, .context = queue->win->comm->context, .source = queue->win->rank};
     size_t data;
 
     if (!is_resumed && peer->backlog)
@@ -292,8 +292,8 @@ static const struct mur_request_kind request_kind = {.name = "a one-sided operat
 static int start_streams(struct operation *operation, const struct mur_rma_arguments *a)
 {
     const struct mur_rma_leaf *leaf = operation->leaf.type ? &operation->leaf : NULL;
-    int rc = mur_rma_stream_start(&operation->target, (void *)(uintptr_t)a->place, a->target_count, a->target_type,
-                                  leaf);
+    int rc =
+        mur_rma_stream_start(&operation->target, (void *)(uintptr_t)a->place, a->target_count, a->target_type, leaf);
 
     if (operation->kind == MUR_RMA_SWAP) {
         memcpy(operation->swap[0], a->compare, operation->leaf.bytes);
@@ -369,8 +369,8 @@ static void answer_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     queue = operation->queue;
     if (answer.error) {
         queue->win->targets[queue->rank].reported = (uint8_t)answer.error;
-        operation->error = mur_error((int)answer.error, "rank %d has no such memory in its part of the window",
-                                     queue->rank);
+        operation->error =
+            mur_error((int)answer.error, "rank %d has no such memory in its part of the window", queue->rank);
         mur_rma_stream_seek(&operation->result, operation->result.position + answer.bytes);
     } else {
         mur_rma_stream_unpack(&operation->result, (const char *)data + sizeof answer, answer.bytes);

@@ -53,8 +53,17 @@ bool mur_rma_is_attached(const struct mur_win *win, int rank, uint64_t start, ui
 
 /* ---- epoch.c, lock.c ---- */
 
-enum { MUR_SYNC_FLUSH, MUR_SYNC_FLUSHED, MUR_SYNC_LOCK, MUR_SYNC_LOCK_SHARED, MUR_SYNC_GRANTED, MUR_SYNC_UNLOCK,
-       MUR_SYNC_UNLOCK_SHARED, MUR_SYNC_POST, MUR_SYNC_COMPLETE };
+enum {
+    MUR_SYNC_FLUSH,
+    MUR_SYNC_FLUSHED,
+    MUR_SYNC_LOCK,
+    MUR_SYNC_LOCK_SHARED,
+    MUR_SYNC_GRANTED,
+    MUR_SYNC_UNLOCK,
+    MUR_SYNC_UNLOCK_SHARED,
+    MUR_SYNC_POST,
+    MUR_SYNC_COMPLETE
+};
 
 int mur_rma_fence(struct mur_win *win, int assertion);
 int mur_rma_post(struct mur_win *win, struct mur_group *group, int assertion);
@@ -149,11 +158,11 @@ void mur_rma_leaf_fill(struct mur_rma_leaf *leaf, struct mur_type *type, enum mu
  * their gaps belong to others. Positions count bytes of elements one behind the other, pairs with their gaps. */
 struct mur_rma_stream {
     struct mur_cursor cursor;
-    struct mur_type *type;     /* a reference where `owns` */
+    struct mur_type *type; /* a reference where `owns` */
     const struct mur_rma_leaf *leaf;
-    MPI_Count *places;         /* of pairs: [per_type] where the elements of one type lie; owned, NULL for plain ones */
+    MPI_Count *places; /* of pairs: [per_type] where the elements of one type lie; owned, NULL for plain ones */
     MPI_Count per_type;
-    MPI_Count first;           /* the one place of a lone pair */
+    MPI_Count first; /* the one place of a lone pair */
     size_t position, bytes;
 };
 
@@ -184,8 +193,8 @@ enum mur_rma_kind { MUR_RMA_PUT, MUR_RMA_GET, MUR_RMA_ACCUMULATE, MUR_RMA_GET_AC
 
 /* An operation's piece: a header, then runs of target memory, then data if it brings some. */
 struct mur_rma_access {
-    uint64_t id;       /* the operation at the side that asks; 0: no answer is wanted */
-    uint32_t bytes;    /* of data that is brought, or asked for */
+    uint64_t id;    /* the operation at the side that asks; 0: no answer is wanted */
+    uint32_t bytes; /* of data that is brought, or asked for */
     uint16_t runs;
     uint8_t kind;      /* enum mur_rma_kind */
     uint8_t reduction; /* enum mur_reduction */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Operations as messages, the side whose memory it is; and frames about synchronisation. A piece is performed at once,
- * when it arrives. What does not fit the window is not performed: the answer says so, or the answer to the next flush. */
+ * when it arrives. What does not fit the window is not performed: the answer says so, or the answer to the next flush.
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -42,10 +42,7 @@ static int fits(enum op op, enum basic basic)
         type a, b;                                                                                                     \
         memcpy(&a, in, sizeof a);                                                                                      \
         memcpy(&b, inout, sizeof b);                                                                                   \
-        b = op == SUM    ? (type)(a + b)                                                                               \
-            : op == PROD ? (type)(a * b)                                                                               \
-            : op == MIN  ? (a < b ? a : b)                                                                             \
-                         : (a > b ? a : b);                                                                            \
+        b = op == SUM ? (type)(a + b) : op == PROD ? (type)(a * b) : op == MIN ? (a < b ? a : b) : (a > b ? a : b);    \
         memcpy(inout, &b, sizeof b);                                                                                   \
     } while (0)
 
@@ -138,9 +135,9 @@ static void draw_element(void *out, enum basic basic)
     signed char tiny = (signed char)number;
 
     memcpy(out,
-           basic == INT8     ? (void *)&tiny
-           : basic == INT32  ? (void *)&number
-           : basic == UINT64 ? (void *)&wide
+           basic == INT8      ? (void *)&tiny
+           : basic == INT32   ? (void *)&number
+           : basic == UINT64  ? (void *)&wide
            : basic == FLOAT64 ? (void *)&real
            : basic == PAIR    ? (void *)&pair
                               : (void *)&small,
@@ -209,9 +206,9 @@ static void free_data(struct data *data)
 enum window { CREATED, ALLOCATED, SHARED, DYNAMIC, WINDOWS };
 
 static int rank, size;
-static char **copies;              /* what all windows should hold */
-static char *memory[WINDOWS];      /* this rank's part */
-static MPI_Aint addresses[64];     /* of the dynamic window's */
+static char **copies;          /* what all windows should hold */
+static char *memory[WINDOWS];  /* this rank's part */
+static MPI_Aint addresses[64]; /* of the dynamic window's */
 static MPI_Win windows[WINDOWS];
 static int units[64];
 
