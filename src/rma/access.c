@@ -6,10 +6,8 @@
 #include "engine/engine.h"
 #include "rma/rma.h"
 
-enum { PIECE = 32 << 10, VECTORS = 64 };
-
-/* For data that must be packed on its way; the engine's lock is held all the while. */
-static unsigned char piece[PIECE];
+enum { VECTORS = 64 };
+static const size_t MOST = (size_t)1 << 30; /* bytes that the system takes at a time */
 
 /* ---- where ---- */
 
@@ -109,58 +107,40 @@ int mur_rma_locate(struct mur_rma_arguments *a)
 
 /* ---- copies ---- */
 
-int mur_rma_copy(struct mur_win *win, int rank, bool is_write, void *local, uint64_t place, size_t bytes)
+int mur_rma_copy(struct mur_win *win, int rank, bool is_write, const struct iovec *local, int local_count,
+                 const struct iovec *places, int place_count)
 {
     struct mur_peer *peer = &mur_engine.peers[win->comm->processes[rank]];
-    uint64_t address = win->targets[rank].address + place;
+    uintptr_t start = (uintptr_t)win->targets[rank].address;
+    struct iovec there[MUR_MOVE_STRETCHES];
 
-    if (is_write ? peer->transport->write(peer, local, address, bytes)
-                 : peer->transport->read(peer, local, address, bytes))
+    for (int i = 0; i < place_count; i++)
+        there[i] = (struct iovec){(void *)(start + (uintptr_t)places[i].iov_base), places[i].iov_len};
+    if (peer->transport->move(peer, is_write, local, local_count, there, place_count))
         return MPI_SUCCESS;
-    return mur_error(MPI_ERR_RMA_RANGE,
-                     "%zu bytes from %p on cannot be %s at rank %d: there is no such memory, there "
-                     "or here",
-                     bytes, (void *)(uintptr_t)address, is_write ? "written" : "read", rank);
+    return mur_error(MPI_ERR_RMA_RANGE, "memory from %p on cannot be %s at rank %d: there is none, there or here",
+                     there[0].iov_base, is_write ? "written" : "read", rank);
 }
 
-/* A run of target memory: straight from or to the buffer here where that is one run, too. */
-static int copy_run(const struct mur_rma_arguments *a, struct mur_cursor *here, bool is_write, uint64_t place,
-                    size_t bytes)
-{
-    int rc = MPI_SUCCESS;
-
-    if (here->type->is_dense) {
-        rc = mur_rma_copy(a->win, a->rank, is_write, here->buffer + here->position, place, bytes);
-        here->position += bytes;
-        return rc;
-    }
-    while (bytes && !rc) {
-        size_t part = bytes < PIECE ? bytes : PIECE;
-
-        if (is_write)
-            mur_cursor_pack(here, piece, part);
-        rc = mur_rma_copy(a->win, a->rank, is_write, piece, place, part);
-        if (!is_write)
-            mur_cursor_unpack(here, piece, part);
-        place += part;
-        bytes -= part;
-    }
-    return rc;
-}
-
+/* The system takes lists on both sides: as many stretches at a time as both have room for. */
 static int copy_all(const struct mur_rma_arguments *a, bool is_write, size_t bytes)
 {
+    struct iovec local[MUR_MOVE_STRETCHES], places[MUR_MOVE_STRETCHES];
     struct mur_cursor here, there;
-    struct iovec vectors[VECTORS];
     int rc = MPI_SUCCESS;
 
     mur_cursor_start(&here, a->origin, a->origin_count, a->origin_type);
     mur_cursor_start(&there, (void *)(uintptr_t)a->place, a->target_count, a->target_type);
     while (there.position < bytes && !rc) {
-        int count = mur_cursor_vectors(&there, vectors, VECTORS, bytes - there.position);
+        size_t start = there.position, left = bytes - start < MOST ? bytes - start : MOST;
+        int place_count = mur_cursor_vectors(&there, places, MUR_MOVE_STRETCHES, left);
+        int local_count = mur_cursor_vectors(&here, local, MUR_MOVE_STRETCHES, there.position - start);
 
-        for (int i = 0; i < count && !rc; i++)
-            rc = copy_run(a, &here, is_write, (uintptr_t)vectors[i].iov_base, vectors[i].iov_len);
+        if (here.position < there.position) {
+            mur_cursor_seek(&there, start);
+            place_count = mur_cursor_vectors(&there, places, MUR_MOVE_STRETCHES, here.position - start);
+        }
+        rc = mur_rma_copy(a->win, a->rank, is_write, local, local_count, places, place_count);
     }
     return rc;
 }

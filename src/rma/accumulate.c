@@ -99,62 +99,116 @@ static void combine(const struct mur_rma_leaf *leaf, char *memory, const void *i
 
 /* ---- in any rank's memory ---- */
 
-static int write_back(struct mur_win *win, int rank, uint64_t place, const struct mur_rma_leaf *leaf, size_t count)
+/* Elements that start in one stripe. */
+struct group {
+    struct iovec places[VECTORS];
+    int count;
+    size_t bytes;
+};
+
+/* Walks stretches of places, group by group. */
+struct walk {
+    const struct iovec *places;
+    int count;
+    size_t offset; /* into the first of them */
+};
+
+static bool next_group(struct walk *walk, size_t element, struct group *group)
 {
+    uint64_t number = 0;
+
+    group->count = 0;
+    group->bytes = 0;
+    while (walk->count && group->count < VECTORS && group->bytes < STRIPE) {
+        uint64_t place = (uintptr_t)walk->places->iov_base + walk->offset, end = (place | (STRIPE - 1)) + 1;
+        size_t left = walk->places->iov_len - walk->offset;
+        size_t some = (end - place + element - 1) / element * element, most = STRIPE - group->bytes;
+
+        if (group->count && place >> MUR_WIN_STRIPE_SHIFT != number)
+            break;
+        number = place >> MUR_WIN_STRIPE_SHIFT;
+        some = some < left ? some : left;
+        some = some < most ? some : (most + element - 1) / element * element;
+        some = some < left ? some : left;
+        group->places[group->count++] = (struct iovec){(void *)(uintptr_t)place, some};
+        group->bytes += some;
+        walk->offset += some;
+        if (some == left) {
+            walk->places++;
+            walk->count--;
+            walk->offset = 0;
+        }
+    }
+    return group->count > 0;
+}
+
+/* Into gaps of pairs nothing is written. */
+static int write_pairs(struct mur_win *win, int rank, const struct group *group, const struct mur_rma_leaf *leaf)
+{
+    unsigned char *pair = copied;
     int rc = MPI_SUCCESS;
 
-    if (!leaf->is_pair)
-        return mur_rma_copy(win, rank, true, copied, place, count * leaf->bytes);
-    for (size_t i = 0; i < count && !rc; i++) {
-        uint64_t at = place + i * leaf->bytes;
-        unsigned char *pair = copied + i * leaf->bytes;
+    for (int i = 0; i < group->count; i++)
+        for (size_t at = 0; at < group->places[i].iov_len && !rc; at += leaf->bytes, pair += leaf->bytes) {
+            uintptr_t place = (uintptr_t)group->places[i].iov_base + at;
+            struct iovec here[2] = {{pair, leaf->value_bytes}, {pair + leaf->index_offset, leaf->index_bytes}};
+            struct iovec there[2] = {{(void *)place, leaf->value_bytes},
+                                     {(void *)(place + leaf->index_offset), leaf->index_bytes}};
 
-        rc = mur_rma_copy(win, rank, true, pair, at, leaf->value_bytes);
-        if (!rc)
-            rc = mur_rma_copy(win, rank, true, pair + leaf->index_offset, at + leaf->index_offset, leaf->index_bytes);
-    }
+            rc = mur_rma_copy(win, rank, true, here, 2, there, 2);
+        }
     return rc;
 }
 
-/* Elements that start in one stripe, which is held. */
-static int apply_held(struct mur_win *win, int rank, uint64_t place, const struct mur_rma_leaf *leaf, const void *in,
-                      void *out, size_t count)
+static int apply_to_copy(struct mur_win *win, int rank, const struct group *group, const struct mur_rma_leaf *leaf,
+                         const void *in, void *out)
 {
-    struct mur_win_target *target = &win->targets[rank];
-    int rc;
+    struct iovec here = {copied, group->bytes};
+    int rc = mur_rma_copy(win, rank, false, &here, 1, group->places, group->count);
 
-    if (target->way == MUR_WAY_LOADS) {
-        combine(leaf, (char *)((uintptr_t)target->memory + place), in, out, count);
-        return MPI_SUCCESS;
-    }
-    rc = mur_rma_copy(win, rank, false, copied, place, count * leaf->bytes);
     if (rc)
         return rc;
-    combine(leaf, (char *)copied, in, out, count);
-    return leaf->reduction == MUR_REDUCE_NO_OP ? MPI_SUCCESS : write_back(win, rank, place, leaf, count);
+    combine(leaf, (char *)copied, in, out, group->bytes / leaf->bytes);
+    if (leaf->reduction == MUR_REDUCE_NO_OP)
+        return MPI_SUCCESS;
+    return leaf->is_pair ? write_pairs(win, rank, group, leaf)
+                         : mur_rma_copy(win, rank, true, &here, 1, group->places, group->count);
 }
 
-int mur_rma_apply(struct mur_win *win, int rank, uint64_t place, const struct mur_rma_leaf *leaf, const void *in_,
-                  void *out_, size_t count)
+static void apply_here(const struct mur_win_target *target, const struct group *group, const struct mur_rma_leaf *leaf,
+                       const char *in, char *out)
 {
+    for (int i = 0; i < group->count; i++) {
+        size_t bytes = group->places[i].iov_len;
+
+        combine(leaf, (char *)((uintptr_t)target->memory + (uintptr_t)group->places[i].iov_base), in, out,
+                bytes / leaf->bytes);
+        in = in ? in + bytes : NULL;
+        out = out ? out + bytes : NULL;
+    }
+}
+
+int mur_rma_apply(struct mur_win *win, int rank, const struct iovec *places, int place_count,
+                  const struct mur_rma_leaf *leaf, const void *in_, void *out_)
+{
+    const struct mur_win_target *target = &win->targets[rank];
+    struct walk walk = {.places = places, .count = place_count};
+    struct group group;
     const char *in = in_;
     char *out = out_;
     int rc = MPI_SUCCESS;
 
-    while (count && !rc) {
-        uint64_t end = (place | (STRIPE - 1)) + 1;
-        size_t some = (end - place + leaf->bytes - 1) / leaf->bytes, bytes;
-        _Atomic uint32_t *stripe = mur_control_stripe(win->targets[rank].control, place);
+    while (!rc && next_group(&walk, leaf->bytes, &group)) {
+        _Atomic uint32_t *stripe = mur_control_stripe(target->control, (uintptr_t)group.places[0].iov_base);
 
-        some = some < count ? some : count;
-        bytes = some * leaf->bytes;
         mur_stripe_lock(stripe);
-        rc = apply_held(win, rank, place, leaf, in, out, some);
+        if (target->way == MUR_WAY_LOADS)
+            apply_here(target, &group, leaf, in, out);
+        else
+            rc = apply_to_copy(win, rank, &group, leaf, in, out);
         mur_stripe_unlock(stripe);
-        in = in ? in + bytes : NULL;
-        out = out ? out + bytes : NULL;
-        place += bytes;
-        count -= some;
+        in = in ? in + group.bytes : NULL;
+        out = out ? out + group.bytes : NULL;
     }
     return rc;
 }
@@ -165,18 +219,20 @@ int mur_rma_apply_swap(struct mur_win *win, int rank, uint64_t place, size_t byt
     struct mur_win_target *target = &win->targets[rank];
     _Atomic uint32_t *stripe = mur_control_stripe(target->control, place);
     char *memory = (char *)((uintptr_t)target->memory + place), before[MUR_RMA_ELEMENT_MAX];
+    struct iovec there = {(void *)(uintptr_t)place, bytes}, here = {before, bytes};
     int rc = MPI_SUCCESS;
 
     mur_stripe_lock(stripe);
     if (target->way == MUR_WAY_LOADS)
         memcpy(before, memory, bytes);
     else
-        rc = mur_rma_copy(win, rank, false, before, place, bytes);
+        rc = mur_rma_copy(win, rank, false, &here, 1, &there, 1);
     if (!rc && !memcmp(before, compare, bytes)) {
+        here.iov_base = (void *)(uintptr_t)in;
         if (target->way == MUR_WAY_LOADS)
             memcpy(memory, in, bytes);
         else
-            rc = mur_rma_copy(win, rank, true, (void *)(uintptr_t)in, place, bytes);
+            rc = mur_rma_copy(win, rank, true, &here, 1, &there, 1);
     }
     mur_stripe_unlock(stripe);
     if (!rc)
@@ -226,33 +282,23 @@ static const void *next_in(struct mur_rma_stream *origin, size_t bytes)
     return in_piece;
 }
 
-static int apply_run(const struct mur_rma_arguments *a, struct streams *s, const struct mur_rma_leaf *leaf,
-                     uint64_t place, size_t bytes)
-{
-    const void *in = s->has_origin ? next_in(&s->origin, bytes) : NULL;
-    void *out = s->has_result ? out_piece : NULL;
-    int rc = mur_rma_apply(a->win, a->rank, place, leaf, in, out, bytes / leaf->bytes);
-
-    if (!rc && s->has_result)
-        mur_rma_stream_unpack(&s->result, out, bytes);
-    return rc;
-}
-
 /* As many bytes as the origin has, or, where nothing is combined, as the target has. */
 static int apply_all(const struct mur_rma_arguments *a, const struct mur_rma_leaf *leaf)
 {
     size_t most = PIECE / leaf->bytes * leaf->bytes;
     struct streams s = {0};
-    struct iovec vectors[VECTORS];
+    struct iovec places[VECTORS];
     int rc = start_streams(&s, a, leaf);
     size_t bytes = s.has_origin ? s.origin.bytes : s.target.bytes;
 
     while (!rc && s.target.position < bytes) {
-        size_t left = bytes - s.target.position;
-        int count = mur_rma_stream_vectors(&s.target, vectors, VECTORS, left < most ? left : most);
+        size_t start = s.target.position, left = bytes - start;
+        int count = mur_rma_stream_vectors(&s.target, places, VECTORS, left < most ? left : most);
+        const void *in = s.has_origin ? next_in(&s.origin, s.target.position - start) : NULL;
 
-        for (int i = 0; i < count && !rc; i++)
-            rc = apply_run(a, &s, leaf, (uintptr_t)vectors[i].iov_base, vectors[i].iov_len);
+        rc = mur_rma_apply(a->win, a->rank, places, count, leaf, in, s.has_result ? out_piece : NULL);
+        if (!rc && s.has_result)
+            mur_rma_stream_unpack(&s.result, out_piece, s.target.position - start);
     }
     end_streams(&s);
     return rc;

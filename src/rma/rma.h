@@ -130,8 +130,10 @@ int mur_rma_compare_and_swap(struct mur_rma_arguments *arguments);
 /* Checks the rank's epoch and that the memory lies in its part, and finds the place. */
 int mur_rma_locate(struct mur_rma_arguments *arguments);
 
-/* Reads or writes another rank's memory by copies; an error where the system does not find it. */
-int mur_rma_copy(struct mur_win *win, int rank, bool is_write, void *local, uint64_t place, size_t bytes);
+/* Reads or writes another rank's memory by copies: stretches here, and as many bytes at places there. An error where
+ * the system does not find them. */
+int mur_rma_copy(struct mur_win *win, int rank, bool is_write, const struct iovec *local, int local_count,
+                 const struct iovec *places, int place_count);
 
 /* ---- element.c ---- */
 
@@ -178,10 +180,10 @@ void mur_rma_stream_seek(struct mur_rma_stream *stream, size_t position);
 
 /* ---- accumulate.c: what all ways come to ---- */
 
-/* At one run of `count` elements of a rank's memory: out gets what was there (unless NULL), then it is combined with
- * in. Atomic for each element. */
-int mur_rma_apply(struct mur_win *win, int rank, uint64_t place, const struct mur_rma_leaf *leaf, const void *in,
-                  void *out, size_t count);
+/* At elements that lie in these stretches of places of a rank: out gets what was there (unless NULL), then it is
+ * combined with in. Atomic for each element. */
+int mur_rma_apply(struct mur_win *win, int rank, const struct iovec *places, int place_count,
+                  const struct mur_rma_leaf *leaf, const void *in, void *out);
 
 /* The same for comparing: *out gets what was there, which becomes `in` if it is `compare`. */
 int mur_rma_apply_swap(struct mur_win *win, int rank, uint64_t place, size_t bytes, const void *compare, const void *in,

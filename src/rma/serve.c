@@ -42,6 +42,7 @@ static bool perform(struct mur_win *win, const struct mur_rma_access *header, co
                     uint64_t place, size_t bytes, const unsigned char *in, unsigned char *out)
 {
     char *memory = (char *)((uintptr_t)win->targets[win->rank].memory + place);
+    struct iovec places = {(void *)(uintptr_t)place, bytes};
 
     if (!is_inside(win, place, bytes))
         return false;
@@ -55,7 +56,7 @@ static bool perform(struct mur_win *win, const struct mur_rma_access *header, co
     case MUR_RMA_SWAP:
         return mur_rma_apply_swap(win, win->rank, place, bytes, in, in + bytes, out) == MPI_SUCCESS;
     default:
-        return mur_rma_apply(win, win->rank, place, leaf, in, out, bytes / leaf->bytes) == MPI_SUCCESS;
+        return mur_rma_apply(win, win->rank, &places, 1, leaf, in, out) == MPI_SUCCESS;
     }
 }
 

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* The header of a frame. `bytes` of data follow it. */
 struct mur_frame {
@@ -59,6 +60,8 @@ static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *fr
 
 /* Writes the frame's bytes, all of them, to `out`. */
 typedef void mur_pack_function(void *argument, void *out, size_t bytes);
+
+enum { MUR_MOVE_STRETCHES = 512 };
 
 struct mur_transport {
     const char *name;
@@ -104,6 +107,9 @@ struct mur_transport {
     bool (*can_copy)(struct mur_peer *peer);
     bool (*read)(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
     bool (*write)(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+    /* The same for lists of stretches with as many bytes here as there: at most MUR_MOVE_STRETCHES, a gigabyte in all. */
+    bool (*move)(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
+                 const struct iovec *remote, int remote_count);
 };
 
 #endif

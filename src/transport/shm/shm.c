@@ -155,4 +155,5 @@ struct mur_transport mur_shm_transport = {
     .can_copy = mur_shm_can_copy,
     .read = mur_shm_read,
     .write = mur_shm_write,
+    .move = mur_shm_move,
 };

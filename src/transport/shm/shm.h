@@ -142,6 +142,8 @@ void mur_shm_barrier_setup(void);
 bool mur_shm_can_copy(struct mur_peer *peer);
 bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
 bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+bool mur_shm_move(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
+                  const struct iovec *remote, int remote_count);
 
 /* map.c */
 void *mur_shm_map(size_t bytes, uint64_t *token);
