@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
+#include "rma/quick.h"
 #include "rma/rma.h"
 
 /* ---- operations ---- */
@@ -26,6 +27,28 @@ static int check_passive(const struct mur_win *win)
                      "MPI_Win_lock_all");
 }
 
+/* What all operations have. */
+static inline struct mur_rma_arguments on(struct mur_win *win, int rank, MPI_Aint displacement, MPI_Count count,
+                                          struct mur_type *type)
+{
+    return (struct mur_rma_arguments){
+        .win = win, .rank = rank, .displacement = displacement, .target_count = count, .target_type = type};
+}
+
+static inline void set_origin(struct mur_rma_arguments *a, const void *buffer, MPI_Count count, struct mur_type *type)
+{
+    a->origin = buffer;
+    a->origin_count = count;
+    a->origin_type = type;
+}
+
+static inline void set_result(struct mur_rma_arguments *a, void *buffer, MPI_Count count, struct mur_type *type)
+{
+    a->result = buffer;
+    a->result_count = count;
+    a->result_type = type;
+}
+
 typedef int operation(struct mur_rma_arguments *arguments, struct mur_request **request_p);
 
 /* The forms with a request. */
@@ -44,15 +67,13 @@ static int start(operation *perform, struct mur_rma_arguments *arguments, MPI_Re
 int mur_mpi_put(const void *origin_addr, MPI_Count origin_count, struct mur_type *origin_datatype, int target_rank,
                 MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype};
+    struct mur_rma_arguments a;
 
+    if (mur_quick_put(win, target_rank, target_disp, origin_addr, origin_count, origin_datatype, target_count,
+                      target_datatype))
+        return MPI_SUCCESS;
+    a = on(win, target_rank, target_disp, target_count, target_datatype);
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
     return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_put(&a, NULL);
 }
 
@@ -60,30 +81,22 @@ int mur_mpi_rput(const void *origin_addr, MPI_Count origin_count, struct mur_typ
                  MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype, struct mur_win *win,
                  MPI_Request *request)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype};
+    struct mur_rma_arguments a = on(win, target_rank, target_disp, target_count, target_datatype);
 
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
     return is_nobody(target_rank, request) ? MPI_SUCCESS : start(mur_rma_put, &a, request);
 }
 
 int mur_mpi_get(void *origin_addr, MPI_Count origin_count, struct mur_type *origin_datatype, int target_rank,
                 MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype};
+    struct mur_rma_arguments a;
 
+    if (mur_quick_get(win, target_rank, target_disp, origin_addr, origin_count, origin_datatype, target_count,
+                      target_datatype))
+        return MPI_SUCCESS;
+    a = on(win, target_rank, target_disp, target_count, target_datatype);
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
     return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_get(&a, NULL);
 }
 
@@ -91,15 +104,9 @@ int mur_mpi_rget(void *origin_addr, MPI_Count origin_count, struct mur_type *ori
                  MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype, struct mur_win *win,
                  MPI_Request *request)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype};
+    struct mur_rma_arguments a = on(win, target_rank, target_disp, target_count, target_datatype);
 
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
     return is_nobody(target_rank, request) ? MPI_SUCCESS : start(mur_rma_get, &a, request);
 }
 
@@ -107,16 +114,15 @@ int mur_mpi_accumulate(const void *origin_addr, MPI_Count origin_count, struct m
                        int target_rank, MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype,
                        struct mur_op *op, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype,
-                                  .op = op};
+    struct mur_rma_arguments a;
 
+    if (origin_count == 1 && target_count == 1 && origin_datatype == target_datatype &&
+        op->reduction != MUR_REDUCE_NO_OP &&
+        mur_quick_fetch(win, target_rank, target_disp, target_datatype, op, origin_addr, NULL))
+        return MPI_SUCCESS;
+    a = on(win, target_rank, target_disp, target_count, target_datatype);
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
+    a.op = op;
     return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_accumulate(&a, NULL);
 }
 
@@ -124,16 +130,10 @@ int mur_mpi_raccumulate(const void *origin_addr, MPI_Count origin_count, struct 
                         int target_rank, MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype,
                         struct mur_op *op, struct mur_win *win, MPI_Request *request)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype,
-                                  .op = op};
+    struct mur_rma_arguments a = on(win, target_rank, target_disp, target_count, target_datatype);
 
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
+    a.op = op;
     return is_nobody(target_rank, request) ? MPI_SUCCESS : start(mur_rma_accumulate, &a, request);
 }
 
@@ -152,20 +152,12 @@ int mur_mpi_get_accumulate(const void *origin_addr, MPI_Count origin_count, stru
                            MPI_Aint target_disp, MPI_Count target_count, struct mur_type *target_datatype,
                            struct mur_op *op, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype,
-                                  .result = result_addr,
-                                  .result_count = result_count,
-                                  .result_type = result_datatype,
-                                  .op = op};
+    struct mur_rma_arguments a = on(win, target_rank, target_disp, target_count, target_datatype);
     int rc = check_origin_type(origin_datatype, op);
 
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
+    set_result(&a, result_addr, result_count, result_datatype);
+    a.op = op;
     return rc || is_nobody(target_rank, NULL) ? rc : mur_rma_get_accumulate(&a, NULL);
 }
 
@@ -175,58 +167,40 @@ int mur_mpi_rget_accumulate(const void *origin_addr, MPI_Count origin_count, str
                             struct mur_type *target_datatype, struct mur_op *op, struct mur_win *win,
                             MPI_Request *request)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = target_count,
-                                  .target_type = target_datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = origin_count,
-                                  .origin_type = origin_datatype,
-                                  .result = result_addr,
-                                  .result_count = result_count,
-                                  .result_type = result_datatype,
-                                  .op = op};
+    struct mur_rma_arguments a = on(win, target_rank, target_disp, target_count, target_datatype);
     int rc = check_origin_type(origin_datatype, op);
 
+    set_origin(&a, origin_addr, origin_count, origin_datatype);
+    set_result(&a, result_addr, result_count, result_datatype);
+    a.op = op;
     return rc || is_nobody(target_rank, request) ? rc : start(mur_rma_get_accumulate, &a, request);
 }
 
 int mur_mpi_fetch_and_op(const void *origin_addr, void *result_addr, struct mur_type *datatype, int target_rank,
                          MPI_Aint target_disp, struct mur_op *op, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = 1,
-                                  .target_type = datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = 1,
-                                  .origin_type = datatype,
-                                  .result = result_addr,
-                                  .result_count = 1,
-                                  .result_type = datatype,
-                                  .op = op};
+    struct mur_rma_arguments a;
 
+    if (mur_quick_fetch(win, target_rank, target_disp, datatype, op, origin_addr, result_addr))
+        return MPI_SUCCESS;
+    a = on(win, target_rank, target_disp, 1, datatype);
+    set_origin(&a, origin_addr, 1, datatype);
+    set_result(&a, result_addr, 1, datatype);
+    a.op = op;
     return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_fetch_and_op(&a);
 }
 
 int mur_mpi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                              struct mur_type *datatype, int target_rank, MPI_Aint target_disp, struct mur_win *win)
 {
-    struct mur_rma_arguments a = {.win = win,
-                                  .rank = target_rank,
-                                  .displacement = target_disp,
-                                  .target_count = 1,
-                                  .target_type = datatype,
-                                  .origin = origin_addr,
-                                  .origin_count = 1,
-                                  .origin_type = datatype,
-                                  .result = result_addr,
-                                  .result_count = 1,
-                                  .result_type = datatype,
-                                  .compare = compare_addr};
+    struct mur_rma_arguments a;
 
+    if (mur_quick_swap(win, target_rank, target_disp, datatype, compare_addr, origin_addr, result_addr))
+        return MPI_SUCCESS;
+    a = on(win, target_rank, target_disp, 1, datatype);
+    set_origin(&a, origin_addr, 1, datatype);
+    set_result(&a, result_addr, 1, datatype);
+    a.compare = compare_addr;
     return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_compare_and_swap(&a);
 }
 
@@ -324,7 +298,7 @@ static inline int flush(struct mur_win *win, int rank, bool is_local)
 {
     int rc;
 
-    if (__builtin_expect(rank == MPI_PROC_NULL, 0))
+    if (__builtin_expect(rank == MPI_PROC_NULL, 0) || mur_quick_flush(win, rank, is_local))
         return MPI_SUCCESS;
     rc = check_rank(win, rank);
     return rc ? rc : mur_rma_flush(win, rank, is_local);

@@ -12,7 +12,7 @@
 #include "rma/control.h"
 #include "rma/rma.h"
 
-enum { POLITE_TRIES = 200, STRIPE_SPINS = 200, CALLS_A_PASS = 32 };
+enum { POLITE_TRIES = 200, STRIPE_SPINS = 200 };
 
 /* Somebody of this rank's node holds it, and is not waiting for anything, but may have lost its core. */
 void mur_stripe_wait(_Atomic uint32_t *word)
@@ -432,7 +432,7 @@ int mur_rma_flush(struct mur_win *win, int rank, bool is_local)
         rc = flush_messages(win, rank, is_local);
     if (!is_local)
         atomic_thread_fence(memory_order_seq_cst);
-    if (__builtin_expect(++win->calls % CALLS_A_PASS == 0, 0))
+    if (__builtin_expect(++win->calls % MUR_RMA_CALLS_A_PASS == 0, 0))
         mur_poke();
     return rc;
 }
