@@ -259,8 +259,12 @@ int mur_mpi_win_test(struct mur_win *win, int *flag)
 
 int mur_mpi_win_lock(int lock_type, int rank, int assert, struct mur_win *win)
 {
-    int rc = check_assertion(assert, MPI_MODE_NOCHECK);
+    int rc;
 
+    if (!assert && ((lock_type == MPI_LOCK_EXCLUSIVE && mur_quick_lock(win, rank, true)) ||
+                    (lock_type == MPI_LOCK_SHARED && mur_quick_lock(win, rank, false))))
+        return MPI_SUCCESS;
+    rc = check_assertion(assert, MPI_MODE_NOCHECK);
     if (rc)
         return rc;
     if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
@@ -276,7 +280,7 @@ int mur_mpi_win_unlock(int rank, struct mur_win *win)
 {
     int rc;
 
-    if (rank == MPI_PROC_NULL)
+    if (mur_quick_unlock(win, rank) || rank == MPI_PROC_NULL)
         return MPI_SUCCESS;
     rc = check_rank(win, rank);
     return rc ? rc : mur_rma_unlock(win, rank);

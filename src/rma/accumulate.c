@@ -10,7 +10,7 @@
 #include "rma/control.h"
 #include "rma/rma.h"
 
-enum { STRIPE = 1 << MUR_WIN_STRIPE_SHIFT, PIECE = 32 << 10, VECTORS = 64, STAGE = 256 };
+enum { STRIPE = 1 << MUR_WIN_STRIPE_SHIFT, PIECE = 32 << 10, VECTORS = 64, STAGE = 256, FETCH = 4096 };
 
 #define ALIGNED __attribute__((aligned(64)))
 
@@ -77,14 +77,10 @@ static void reduce_unaligned(const struct mur_rma_leaf *leaf, const char *in, ch
     }
 }
 
-static void combine(const struct mur_rma_leaf *leaf, char *memory, const void *in, void *out, size_t count)
+static void combine_plain(const struct mur_rma_leaf *leaf, char *memory, const void *in, void *out, size_t count)
 {
     size_t bytes = count * leaf->bytes;
 
-    if (leaf->is_pair) {
-        combine_pairs(leaf, memory, in, out, count);
-        return;
-    }
     if (out)
         memcpy(out, memory, bytes);
     if (leaf->reduction == MUR_REDUCE_REPLACE)
@@ -95,6 +91,26 @@ static void combine(const struct mur_rma_leaf *leaf, char *memory, const void *i
         reduce_unaligned(leaf, in, memory, count);
     else
         leaf->kernel(in, memory, count);
+}
+
+/* What is fetched first and then combined is in the cache still. */
+static void combine(const struct mur_rma_leaf *leaf, char *memory, const char *in, char *out, size_t count)
+{
+    size_t most = out ? FETCH / leaf->bytes : count;
+
+    if (leaf->is_pair) {
+        combine_pairs(leaf, memory, in, out, count);
+        return;
+    }
+    while (count) {
+        size_t some = count < most ? count : most, bytes = some * leaf->bytes;
+
+        combine_plain(leaf, memory, in, out, some);
+        memory += bytes;
+        in = in ? in + bytes : NULL;
+        out = out ? out + bytes : NULL;
+        count -= some;
+    }
 }
 
 /* ---- in any rank's memory ---- */
@@ -161,7 +177,7 @@ static int write_pairs(struct mur_win *win, int rank, const struct group *group,
 }
 
 static int apply_to_copy(struct mur_win *win, int rank, const struct group *group, const struct mur_rma_leaf *leaf,
-                         const void *in, void *out)
+                         const char *in, char *out)
 {
     struct iovec here = {copied, group->bytes};
     int rc = mur_rma_copy(win, rank, false, &here, 1, group->places, group->count);
@@ -269,10 +285,15 @@ static int start_streams(struct streams *s, const struct mur_rma_arguments *a, c
     return rc;
 }
 
+static bool is_one_run(const struct mur_rma_stream *stream)
+{
+    return stream->type->is_dense && !stream->leaf->is_pair;
+}
+
 /* Where the next bytes of the origin are, as one run; packed if they are none. */
 static const void *next_in(struct mur_rma_stream *origin, size_t bytes)
 {
-    if (origin->type->is_dense && !origin->leaf->is_pair) {
+    if (is_one_run(origin)) {
         const char *in = origin->cursor.buffer + origin->position;
 
         mur_rma_stream_seek(origin, origin->position + bytes);
@@ -295,9 +316,11 @@ static int apply_all(const struct mur_rma_arguments *a, const struct mur_rma_lea
         size_t start = s.target.position, left = bytes - start;
         int count = mur_rma_stream_vectors(&s.target, places, VECTORS, left < most ? left : most);
         const void *in = s.has_origin ? next_in(&s.origin, s.target.position - start) : NULL;
+        bool is_direct = s.has_result && is_one_run(&s.result);
+        void *out = !s.has_result ? NULL : is_direct ? s.result.cursor.buffer + start : (char *)out_piece;
 
-        rc = mur_rma_apply(a->win, a->rank, places, count, leaf, in, s.has_result ? out_piece : NULL);
-        if (!rc && s.has_result)
+        rc = mur_rma_apply(a->win, a->rank, places, count, leaf, in, out);
+        if (!rc && s.has_result && !is_direct)
             mur_rma_stream_unpack(&s.result, out_piece, s.target.position - start);
     }
     end_streams(&s);

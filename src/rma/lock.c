@@ -90,10 +90,15 @@ static void wait_for_word(struct mur_win_control *control, bool is_exclusive)
     mur_wait_for(&waiter.has_it);
 }
 
+void mur_rma_rouse(struct mur_win *win)
+{
+    mur_engine.peers[win->comm->processes[win->rank]].transport->rouse(win->near, win->near_count);
+}
+
 static void unlock_word(struct mur_win *win, struct mur_win_control *control, bool is_exclusive)
 {
     if (mur_control_unlock(control, is_exclusive))
-        mur_engine.peers[win->comm->processes[win->rank]].transport->rouse(win->near, win->near_count);
+        mur_rma_rouse(win);
 }
 
 /* ---- for ranks that ask by message ---- */

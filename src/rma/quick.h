@@ -79,6 +79,46 @@ static inline bool mur_quick_flush(struct mur_win *win, int rank, bool is_local)
     return true;
 }
 
+/* A lock that is free. */
+static inline bool mur_quick_lock(struct mur_win *win, int rank, bool is_exclusive)
+{
+    struct mur_win_target *target;
+
+    if ((unsigned)rank >= (unsigned)win->size || (win->access != MUR_ACCESS_NONE && win->access != MUR_ACCESS_LOCK) ||
+        win->hints & MUR_WIN_NO_LOCKS || win->is_exposed)
+        return false;
+    target = &win->targets[rank];
+    if (!target->control || target->is_taken ||
+        !(is_exclusive ? mur_control_try_exclusive(target->control) : mur_control_try_shared(target->control, true)))
+        return false;
+    target->is_taken = target->is_open = true;
+    target->held = is_exclusive ? MUR_HELD_EXCLUSIVE : MUR_HELD_SHARED;
+    win->access = MUR_ACCESS_LOCK;
+    win->locks++;
+    return true;
+}
+
+/* What was done under it is complete with the unlocking. */
+static inline bool mur_quick_unlock(struct mur_win *win, int rank)
+{
+    struct mur_win_target *target;
+    bool is_exclusive;
+
+    if ((unsigned)rank >= (unsigned)win->size || win->access != MUR_ACCESS_LOCK || win->is_messaging)
+        return false;
+    target = &win->targets[rank];
+    is_exclusive = target->held == MUR_HELD_EXCLUSIVE;
+    if (!target->control || (!is_exclusive && target->held != MUR_HELD_SHARED))
+        return false;
+    target->held = MUR_HELD_NONE;
+    target->is_taken = target->is_open = false;
+    if (--win->locks == 0)
+        win->access = MUR_ACCESS_NONE;
+    if (__builtin_expect(mur_control_unlock(target->control, is_exclusive), 0))
+        mur_rma_rouse(win);
+    return true;
+}
+
 /* One element of a predefined type of four or eight bytes, and the commonest operations; `result` may be NULL. */
 bool mur_quick_fetch(struct mur_win *win, int rank, MPI_Aint displacement, const struct mur_type *type,
                      const struct mur_op *op, const void *origin, void *result);

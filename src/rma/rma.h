@@ -74,6 +74,9 @@ int mur_rma_test(struct mur_win *win, int *flag);
 
 int mur_rma_lock(struct mur_win *win, int rank, bool is_exclusive, int assertion);
 int mur_rma_unlock(struct mur_win *win, int rank);
+/* Wakes the ranks of the node, some of which wait for a lock. */
+void mur_rma_rouse(struct mur_win *win);
+
 int mur_rma_lock_all(struct mur_win *win, int assertion);
 int mur_rma_unlock_all(struct mur_win *win);
 

@@ -107,7 +107,8 @@ struct mur_transport {
     bool (*can_copy)(struct mur_peer *peer);
     bool (*read)(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
     bool (*write)(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
-    /* The same for lists of stretches with as many bytes here as there: at most MUR_MOVE_STRETCHES, a gigabyte in all. */
+    /* The same for lists of stretches with as many bytes here as there: at most MUR_MOVE_STRETCHES, a gigabyte in all.
+     */
     bool (*move)(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
                  const struct iovec *remote, int remote_count);
 };

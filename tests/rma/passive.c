@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Progress without the target: while rank 0 computes and calls nothing of MPI, the others lock, put, get, accumulate and
- * unlock on its memory, in windows of all kinds, and tell it by the memory alone when they have done. It would wait for
- * ever if any of that needed it. */
+/* Progress without the target: while rank 0 computes and calls nothing of MPI, the others lock, put, get, accumulate
+ * and unlock on its memory, in windows of all kinds, and tell it by the memory alone when they have done. It would wait
+ * for ever if any of that needed it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdatomic.h>
