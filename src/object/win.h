@@ -19,7 +19,7 @@ struct mur_comm;
 struct mur_errhandler;
 struct mur_rma_queue;
 
-enum { MUR_WIN_STRIPES = 16, MUR_WIN_STRIPE_SHIFT = 14 };
+enum { MUR_WIN_STRIPES = 16, MUR_WIN_STRIPE_SHIFT = 16 };
 
 #define MUR_WIN_LINE __attribute__((aligned(64)))
 

@@ -163,6 +163,11 @@ static inline void load_and_store(const void *in, MPI_Count in_count, struct mur
         mur_copy_typed(in, in_count, in_type, out, out_count, out_type);
 }
 
+static inline bool is_large(const struct mur_rma_arguments *a, MPI_Count bytes)
+{
+    return bytes >= MUR_RMA_SHARE_MIN && a->origin_type->is_dense && a->target_type->is_dense;
+}
+
 int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
 {
     MPI_Count bytes, room;
@@ -178,13 +183,13 @@ int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
     target = &a->win->targets[a->rank];
     if (target->way == MUR_WAY_MESSAGES)
         return mur_rma_send(MUR_RMA_PUT, a, NULL, request_p);
+    if (request_p)
+        *request_p = mur_request_finished;
     if (target->way == MUR_WAY_LOADS)
         load_and_store(a->origin, a->origin_count, a->origin_type, (char *)((uintptr_t)target->memory + a->place),
                        a->target_count, a->target_type, bytes);
-    else
+    else if (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_PUT, NULL, (size_t)bytes, &rc))
         rc = copy_all(a, true, (size_t)bytes);
-    if (request_p)
-        *request_p = mur_request_finished;
     return rc;
 }
 
@@ -203,12 +208,12 @@ int mur_rma_get(struct mur_rma_arguments *a, struct mur_request **request_p)
     target = &a->win->targets[a->rank];
     if (target->way == MUR_WAY_MESSAGES)
         return mur_rma_send(MUR_RMA_GET, a, NULL, request_p);
+    if (request_p)
+        *request_p = mur_request_finished;
     if (target->way == MUR_WAY_LOADS)
         load_and_store((char *)((uintptr_t)target->memory + a->place), a->target_count, a->target_type,
                        (void *)(uintptr_t)a->origin, a->origin_count, a->origin_type, bytes);
-    else
+    else if (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_GET, NULL, (size_t)bytes, &rc))
         rc = copy_all(a, false, (size_t)bytes);
-    if (request_p)
-        *request_p = mur_request_finished;
     return rc;
 }

@@ -327,6 +327,21 @@ static int apply_all(const struct mur_rma_arguments *a, const struct mur_rma_lea
     return rc;
 }
 
+/* All in one run on all sides, as it is most often. */
+static int apply_run(const struct mur_rma_arguments *a, const struct mur_rma_leaf *leaf, size_t bytes)
+{
+    struct iovec place = {(void *)(uintptr_t)a->place, bytes};
+
+    return mur_rma_apply(a->win, a->rank, &place, 1, leaf, leaf->reduction == MUR_REDUCE_NO_OP ? NULL : a->origin,
+                         a->result);
+}
+
+static bool is_run(const struct mur_rma_arguments *a, const struct mur_rma_leaf *leaf)
+{
+    return !leaf->is_pair && a->target_type->is_dense && (!a->result_type || a->result_type->is_dense) &&
+           (leaf->reduction == MUR_REDUCE_NO_OP || a->origin_type->is_dense);
+}
+
 static bool is_same_leaf(const struct mur_rma_leaf *a, const struct mur_rma_leaf *b)
 {
     return a->type == b->type || (a->bytes == b->bytes && a->is_pair == b->is_pair && !a->is_pair &&
@@ -392,7 +407,11 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return MPI_SUCCESS;
     if (a->win->targets[a->rank].way == MUR_WAY_MESSAGES)
         return mur_rma_send(kind, a, &leaf, request_p);
-    return apply_all(a, &leaf);
+    if (!is_run(a, &leaf))
+        return apply_all(a, &leaf);
+    if (kind == MUR_RMA_ACCUMULATE && bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
+        return rc;
+    return apply_run(a, &leaf, (size_t)bytes);
 }
 
 int mur_rma_accumulate(struct mur_rma_arguments *a, struct mur_request **request_p)

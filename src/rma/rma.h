@@ -7,6 +7,7 @@
  *   access.c      put and get
  *   accumulate.c  the operations that compute
  *   attach.c      memory of dynamic windows
+ *   help.c        large operations by both sides' cores
  *   element.c     data as a sequence of basic elements
  *   message.c     operations as messages: the side that asks
  *   serve.c       ... and the side that does it
@@ -62,7 +63,8 @@ enum {
     MUR_SYNC_UNLOCK,
     MUR_SYNC_UNLOCK_SHARED,
     MUR_SYNC_POST,
-    MUR_SYNC_COMPLETE
+    MUR_SYNC_COMPLETE,
+    MUR_SYNC_HELP
 };
 
 int mur_rma_fence(struct mur_win *win, int assertion);
@@ -228,6 +230,15 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *arguments, co
 /* Everything that was started to the rank has left, and what was asked for has come. */
 bool mur_rma_has_left(const struct mur_win *win, int rank);
 void mur_rma_queue_free(struct mur_rma_queue *queue);
+
+/* ---- help.c ---- */
+
+enum { MUR_RMA_SHARE_MIN = 192 << 10 }; /* bytes that are worth asking for help */
+
+/* Performs an operation on dense data together with the target. False: not now; nothing has happened. */
+bool mur_rma_share(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+                   size_t bytes, int *rc);
+void mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token);
 
 int mur_rma_setup(void);
 void mur_rma_serve_setup(void);

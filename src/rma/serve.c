@@ -150,8 +150,13 @@ static void act(struct mur_win *win, int rank, int what, int flags)
 
 static void sync_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    (void)peer;
-    (void)data;
+    uint64_t token;
+
+    if (frame->tag == MUR_SYNC_HELP) {
+        memcpy(&token, data, sizeof token);
+        mur_rma_help_asked(peer, frame->context, token);
+        return;
+    }
     act(mur_win_of_context(frame->context), frame->source, frame->tag, frame->flags);
 }
 

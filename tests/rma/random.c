@@ -37,12 +37,15 @@ static int fits(enum op op, enum basic basic)
     return !is_pair;
 }
 
-#define COMBINE(type)                                                                                                  \
+#define COMBINE(type, wrap)                                                                                            \
     do {                                                                                                               \
         type a, b;                                                                                                     \
         memcpy(&a, in, sizeof a);                                                                                      \
         memcpy(&b, inout, sizeof b);                                                                                   \
-        b = op == SUM ? (type)(a + b) : op == PROD ? (type)(a * b) : op == MIN ? (a < b ? a : b) : (a > b ? a : b);    \
+        b = op == SUM    ? (type)((wrap)a + (wrap)b)                                                                   \
+            : op == PROD ? (type)((wrap)a * (wrap)b)                                                                   \
+            : op == MIN  ? (a < b ? a : b)                                                                             \
+                         : (a > b ? a : b);                                                                             \
         memcpy(inout, &b, sizeof b);                                                                                   \
     } while (0)
 
@@ -114,13 +117,13 @@ static void combine(const void *in, void *inout, enum op op, enum basic basic)
         else
             COMBINE_BITS(unsigned long);
     } else if (basic == INT8) {
-        COMBINE(signed char);
+        COMBINE(signed char, unsigned);
     } else if (basic == INT32) {
-        COMBINE(int);
+        COMBINE(int, unsigned);
     } else if (basic == UINT64) {
-        COMBINE(unsigned long);
+        COMBINE(unsigned long, unsigned long);
     } else {
-        COMBINE(double);
+        COMBINE(double, double);
     }
 }
 
