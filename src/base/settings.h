@@ -19,6 +19,7 @@ struct mur_settings {
     long coll_board;
     long coll_verbose;
     long rma_direct;
+    long progress_thread;
     long info;
 };
 extern struct mur_settings mur_settings;
