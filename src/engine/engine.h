@@ -16,6 +16,9 @@ enum mur_frame_kind {
     MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
     MUR_FRAME_HOLD,    /* flow control: "too much of yours waits here; send no message at once any more" */
     MUR_FRAME_RESUME,  /* flow control: "you may again" */
+    MUR_FRAME_ACCESS,  /* one-sided: an operation on this process's part of a window, or a piece of one */
+    MUR_FRAME_ANSWER,  /* one-sided: the data that an operation asked for */
+    MUR_FRAME_SYNC,    /* one-sided: locks, epochs, completion */
     MUR_FRAME_KINDS,
 };
 

@@ -188,7 +188,7 @@ void mur_link_heat(struct mur_link *link);
 void mur_link_cool(struct mur_link *link);
 
 /* greet.c */
-bool mur_greet_call(struct mur_link *link, const struct mur_address *address);
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience);
 void mur_greet_accept(void);
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);
