@@ -399,6 +399,24 @@ static void test_versions(void)
     end(&rank);
 }
 
+/* A process mapping that old clients could not read is not told. */
+static void test_long_mapping(void)
+{
+    struct mur_pmi_server_facts facts = {.size = 1, .kvs_name = "space"};
+    char mapping[1200];
+    struct rank rank;
+
+    memset(mapping, '1', sizeof mapping);
+    mapping[sizeof mapping - 1] = '\0';
+    facts.mapping = mapping;
+    begin(&rank, &calls);
+    mur_pmi_server_free(rank.server);
+    rank.server = mur_pmi_server_create(rank.ends[0], &facts, &calls, &rank);
+    CHECK(feed(&rank, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=get kvsname=space key=PMI_process_mapping\n"));
+    CHECK(strstr(heard(&rank), "cmd=get_result rc=1"));
+    end(&rank);
+}
+
 /* Answers that come late, out of order, twice, or for nothing. */
 static void test_tickets(void)
 {
@@ -622,6 +640,7 @@ int main(int argc, char **argv)
     test_lengths();
     test_faults();
     test_versions();
+    test_long_mapping();
     test_tickets();
     test_bad_spawns();
     test_odd_values();
