@@ -58,9 +58,9 @@ says "PMIX_NAMESPACE is missing" PMIX_RANK=0
 if command -v mpiexec.hydra >/dev/null; then
     for mode in "" -pmi-port; do
         run 0 4 mpiexec.hydra $mode -n 4 "$RANK" names
+        run 0 3 mpiexec.hydra $mode -n 3 "$RANK" 2
+        run 0 6 mpiexec.hydra $mode -n 2 "$RANK" spawn
     done
-    run 0 3 mpiexec.hydra -n 3 "$RANK" 2
-    run 0 6 mpiexec.hydra -n 2 "$RANK" spawn
     run 7 0 mpiexec.hydra -n 3 "$RANK" abort
     says_two=$(timeout 60 mpiexec.hydra -n 1 "$RANK" : -n 1 "$RANK" 2>&1)
     [[ $says_two == *"rank 1 of 2 by PMI-1, appnum 1"* ]] || fail "two commands: it said: $says_two"

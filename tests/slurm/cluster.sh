@@ -39,8 +39,11 @@ cluster_stop() {
 }
 
 cluster_start() {
-    local host
+    local host port
     host=$(hostname -s)
+    for port in $(seq "$BASE_PORT" $((BASE_PORT + NODES))); do # another cluster of this host may have one
+        ! (: <>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || { BASE_PORT=$((BASE_PORT + 100)) && break; }
+    done
     chmod 755 "$CLUSTER"
     mkdir -m 755 "$CLUSTER/munge" "$CLUSTER/state" "$CLUSTER/pmix"
     head -c 64 /dev/urandom >"$CLUSTER/munge/key"

@@ -86,6 +86,8 @@ static int introduce_by_id(struct mur_pmi *pmi, const char *id)
     int rc = ask(pmi, "initack", &reply, "cmd=initack pmiid=%.40s\n", id);
 
     pmi->rank = pmi->size = -1;
+    if (!rc && mur_pmi_words_find(&reply, "spawner-jobid"))
+        pmi->is_spawned = true;
     for (int i = 0; i < 3 && !rc; i++) {
         rc = read_reply(pmi, "set", &reply);
         if (!rc && mur_pmi_words_find(&reply, "size"))

@@ -268,9 +268,10 @@ static int lookup(struct mur_pmi *pmi, const char *service, char **port)
         return rc;
     snprintf(data.key, sizeof data.key, "%s", service);
     status = pmi->pmix->call.lookup(&data, 1, NULL, 0);
+    if (status != MUR_PMIX_SUCCESS && status != MUR_PMIX_ERR_NOT_FOUND)
+        return failed(pmi, "look up a name", status);
     if (status != MUR_PMIX_SUCCESS || data.value.type != MUR_PMIX_STRING || !data.value.data.string)
-        return mur_error(MPI_ERR_NAME, "no port is published under the name '%s': %s", service,
-                         pmi->pmix->call.error_string(status));
+        return mur_error(MPI_ERR_NAME, "no port is published under the name '%s'", service);
     *port = data.value.data.string;
     return MPI_SUCCESS;
 }
