@@ -18,6 +18,7 @@ struct mur_settings {
     long wait_yield;
     long coll_board;
     long coll_verbose;
+    long io_shared;
     long info;
 };
 extern struct mur_settings mur_settings;

@@ -16,6 +16,8 @@ enum mur_frame_kind {
     MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
     MUR_FRAME_HOLD,    /* flow control: "too much of yours waits here; send no message at once any more" */
     MUR_FRAME_RESUME,  /* flow control: "you may again" */
+    MUR_FRAME_POINTER_ADD, /* files: "move the shared file pointer on", to the rank that keeps it */
+    MUR_FRAME_POINTER_IS,  /* files: where it was */
     MUR_FRAME_KINDS,
 };
 
