@@ -51,11 +51,38 @@ static bool fail_memory(struct mur_access *access)
     return true;
 }
 
+/* The file keeps one such buffer between accesses. */
 static bool has_staging(struct mur_access *access, size_t bytes)
 {
-    if (!access->staging)
-        access->staging = malloc(bytes);
+    struct mur_file *file = access->file;
+
+    if (access->staging_bytes >= bytes)
+        return true;
+    free(access->staging);
+    access->staging = file->staging;
+    access->staging_bytes = file->staging_bytes;
+    file->staging = NULL;
+    file->staging_bytes = 0;
+    if (access->staging_bytes >= bytes)
+        return true;
+    free(access->staging);
+    access->staging = malloc(bytes);
+    access->staging_bytes = access->staging ? bytes : 0;
     return access->staging != NULL;
+}
+
+static void leave_staging(struct mur_access *access)
+{
+    struct mur_file *file = access->file;
+
+    if (!file->staging) {
+        file->staging = access->staging;
+        file->staging_bytes = access->staging_bytes;
+    } else {
+        free(access->staging);
+    }
+    access->staging = NULL;
+    access->staging_bytes = 0;
 }
 
 /* ---- stretches one by one ---- */
@@ -91,7 +118,7 @@ static bool step_plain(struct mur_access *access, size_t bytes)
 
     bytes = bytes < most ? bytes : most;
     if (is_staged) {
-        if (!has_staging(access, STAGING > access->memory.bytes ? access->memory.bytes : STAGING))
+        if (!has_staging(access, bytes))
             return fail_memory(access);
         run = access->staging;
         if (access->is_write)
@@ -222,7 +249,7 @@ static bool step_strided(struct mur_access *access)
     sieve = next_sieve(access, position);
     if (sieve.bytes == (size_t)(sieve.end - sieve.offset))
         return step_plain(access, sieve.bytes);
-    if (!has_staging(access, sieve_bytes(access)))
+    if (!has_staging(access, (size_t)(sieve.end - sieve.offset)))
         return fail_memory(access);
     return access->is_write ? sieve_write(access, position, &sieve) : sieve_read(access, position, &sieve);
 }
@@ -307,8 +334,8 @@ int mur_access_end(struct mur_access *access, size_t *bytes)
         rc = mur_datarep_decode(rep, access->converted, native, access->buffer, access->count, access->type, &native);
     *bytes = (size_t)native;
     free(access->converted);
-    free(access->staging);
-    access->converted = access->staging = NULL;
+    access->converted = NULL;
+    leave_staging(access);
     return access->error ? access->error : rc;
 }
 

@@ -25,6 +25,7 @@ struct mur_access {
     size_t moved;             /* bytes of the stream */
     int error;                /* a code */
     char *staging;            /* owned */
+    size_t staging_bytes;
     struct mur_request *request;
     volatile uint8_t is_complete;
     /* the user's data, and its other form */

@@ -231,10 +231,10 @@ static void give_way(void)
     mur_engine_lock();
 }
 
-/* Whether one of the ranks below `limit` has announced a range that overlaps. */
-static bool meets(struct mur_area *area, uint64_t range, bool is_sieve, int limit)
+/* Whether one of the ranks from `first` to below `limit` has announced a range that overlaps. */
+static bool meets(struct mur_area *area, uint64_t range, bool is_sieve, int first, int limit)
 {
-    for (int i = 0; i < limit; i++) {
+    for (int i = first; i < limit; i++) {
         struct mur_entry *entry = &area->memory->entries[i];
 
         if (i != area->rank && overlaps(range, atomic_load(is_sieve ? &entry->sieves : &entry->writes)))
@@ -248,20 +248,22 @@ static bool meets(struct mur_area *area, uint64_t range, bool is_sieve, int limi
 static void announce(struct mur_area *area, _Atomic uint64_t *place, uint64_t range, int limit)
 {
     atomic_store(place, range);
-    while (atomic_load(&area->memory->sieving) && meets(area, range, true, limit)) {
+    while (atomic_load(&area->memory->sieving) && meets(area, range, true, 0, limit)) {
         atomic_store(place, 0);
         do
             give_way();
-        while (meets(area, range, true, limit));
+        while (meets(area, range, true, 0, limit));
         atomic_store(place, range);
     }
 }
 
+/* Of two sieves that announce themselves at one time, that of the higher rank goes back. If it did not see the other,
+ * it was earlier: then the other sees it here, and waits. */
 static void enter_sieve(struct mur_area *area, uint64_t range)
 {
     atomic_fetch_add(&area->memory->sieving, 1);
     announce(area, &area->memory->entries[area->rank].sieves, range, area->rank);
-    while (meets(area, range, true, area->size) || meets(area, range, false, area->size))
+    while (meets(area, range, true, area->rank + 1, area->size) || meets(area, range, false, 0, area->size))
         give_way();
 }
 

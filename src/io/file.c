@@ -172,6 +172,7 @@ static void file_free(struct mur_file *file)
     mur_errhandler_release(file->errhandler);
     file->comm->file = NULL;
     mur_comm_release(file->comm);
+    free(file->staging);
     free(file->name);
     mur_pool_put(&file_pool, file);
 }

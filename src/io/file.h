@@ -34,6 +34,8 @@ struct mur_file {
     struct mur_hints hints;
     char *name;
     bool is_atomic;
+    char *staging; /* a buffer for the next access that needs one, or NULL. Owned */
+    size_t staging_bytes;
     /* the view */
     MPI_Offset displacement; /* bytes */
     struct mur_type *etype, *filetype;
