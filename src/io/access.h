@@ -3,7 +3,7 @@
  *
  *   begun      mur_access_begin describes it, and converts what is to be written to the file's data representation
  *   performed  by steps, each a bounded piece of work that does not wait: in a loop by a call that blocks, by progress
- *              otherwise. An independent access steps by itself (access.c); a collective one through windows in memory
+ *              otherwise. An independent access steps by itself (access.c); a collective one through panes in memory
  *              that the ranks share (two_phase.c), or as a schedule of messages (messages.c)
  *   ended      mur_access_end converts what was read, and tells how much it was
  *
@@ -36,11 +36,11 @@ struct mur_access {
     /* two_phase.c */
     int stage, next;
     uint64_t ticket, number;
-    struct mur_wish all;      /* of all ranks together */
-    uint64_t window, windows; /* the next one, of so many */
-    uint64_t marked;          /* windows of a sparse read that have been marked, */
-    size_t ahead;             /* and bytes of the stream in them */
-    MPI_Offset origin;        /* of window 0 in the file */
+    struct mur_wish all;  /* of all ranks together */
+    uint64_t pane, panes; /* the next one, of so many */
+    uint64_t marked;      /* panes of a sparse read that have been marked, */
+    size_t ahead;         /* and bytes of the stream in them */
+    MPI_Offset origin;    /* of pane 0 in the file */
     bool is_exact, is_sparse;
     bool is_at_end;                /* of the file: there is nothing more to read */
     int failed;                    /* errno of an access to the file, */
@@ -63,7 +63,7 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
 bool mur_access_step(struct mur_access *access);
 
 /* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. */
-enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_WINDOWS };
+enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
 struct mur_wish mur_access_wish(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);
 

@@ -12,9 +12,9 @@
 #include "engine/engine.h"
 #include "engine/lock.h"
 
-enum { NO_WINDOWS = 1, GRANULE = 64 << 10 };
+enum { NO_PANES = 1, GRANULE = 64 << 10 };
 
-/* Shared memory that this process has allocated for areas and windows: never given back, so it is used again. */
+/* Shared memory that this process has allocated for areas and panes: never given back, so it is used again. */
 struct owned {
     struct owned *next;
     void *memory;
@@ -126,61 +126,61 @@ void mur_area_close(struct mur_area *area)
     if (area->is_private)
         free(area->memory);
     if (area->is_owner) {
-        if (area->windows)
-            give_back(area->windows);
+        if (area->panes)
+            give_back(area->panes);
         give_back(area->memory);
     }
     free(area);
 }
 
-/* ---- windows ---- */
+/* ---- panes ---- */
 
 static size_t state_bytes(void)
 {
-    return (sizeof(struct mur_windows) + 4095) & ~(size_t)4095;
+    return (sizeof(struct mur_panes) + 4095) & ~(size_t)4095;
 }
 
-static void make_windows(struct mur_area *area, size_t bytes)
+static void make_panes(struct mur_area *area, size_t bytes)
 {
-    uint64_t token = NO_WINDOWS;
-    struct mur_windows *windows = allocate(state_bytes() + MUR_WINDOWS * (bytes + bytes / 8), &token);
+    uint64_t token = NO_PANES;
+    struct mur_panes *panes = allocate(state_bytes() + MUR_PANES * (bytes + bytes / 8), &token);
 
-    if (windows) {
-        memset(windows, 0, sizeof *windows);
-        memset((char *)windows + state_bytes(), 0, MUR_WINDOWS * (bytes / 8));
-        windows->bytes = (uint32_t)bytes;
-        for (int i = 0; i < MUR_WINDOWS; i++)
-            atomic_store_explicit(&windows->state[i].turn, (uint64_t)i * 4, memory_order_relaxed);
+    if (panes) {
+        memset(panes, 0, sizeof *panes);
+        memset((char *)panes + state_bytes(), 0, MUR_PANES * (bytes / 8));
+        panes->bytes = (uint32_t)bytes;
+        for (int i = 0; i < MUR_PANES; i++)
+            atomic_store_explicit(&panes->state[i].turn, (uint64_t)i * 4, memory_order_relaxed);
     }
-    /* pairs with the acquire in mur_area_has_windows */
-    atomic_store_explicit(&area->memory->windows, token, memory_order_release);
+    /* pairs with the acquire in mur_area_has_panes */
+    atomic_store_explicit(&area->memory->panes, token, memory_order_release);
     mur_area_rouse(area);
 }
 
-bool mur_area_has_windows(struct mur_area *area, size_t bytes)
+bool mur_area_has_panes(struct mur_area *area, size_t bytes)
 {
     uint64_t token;
 
-    if (area->windows)
+    if (area->panes)
         return true;
-    if (area->is_owner && !atomic_load_explicit(&area->memory->windows, memory_order_relaxed))
-        make_windows(area, bytes);
-    token = atomic_load_explicit(&area->memory->windows, memory_order_acquire); /* pairs with make_windows */
-    if (token > NO_WINDOWS)
-        area->windows = mur_engine.transport->shared(token);
+    if (area->is_owner && !atomic_load_explicit(&area->memory->panes, memory_order_relaxed))
+        make_panes(area, bytes);
+    token = atomic_load_explicit(&area->memory->panes, memory_order_acquire); /* pairs with make_panes */
+    if (token > NO_PANES)
+        area->panes = mur_engine.transport->shared(token);
     return token != 0;
 }
 
-unsigned char *mur_window_cover(const struct mur_area *area, uint64_t window)
+unsigned char *mur_pane_cover(const struct mur_area *area, uint64_t pane)
 {
-    return (unsigned char *)area->windows + state_bytes() + window % MUR_WINDOWS * (area->windows->bytes / 8);
+    return (unsigned char *)area->panes + state_bytes() + pane % MUR_PANES * (area->panes->bytes / 8);
 }
 
-char *mur_window_buffer(const struct mur_area *area, uint64_t window)
+char *mur_pane_buffer(const struct mur_area *area, uint64_t pane)
 {
-    size_t bytes = area->windows->bytes;
+    size_t bytes = area->panes->bytes;
 
-    return (char *)area->windows + state_bytes() + MUR_WINDOWS * (bytes / 8) + window % MUR_WINDOWS * bytes;
+    return (char *)area->panes + state_bytes() + MUR_PANES * (bytes / 8) + pane % MUR_PANES * bytes;
 }
 
 /* ---- posting ---- */

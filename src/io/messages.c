@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two-phase collective access by messages, for ranks that share no memory.
  *
- * The part of the file that the ranks want is cut into windows, which some ranks (the aggregators: as many as cb_nodes
- * says, spread over the communicator) serve in turns, one window each a round:
+ * The part of the file that the ranks want is cut into panes, which some ranks (the aggregators: as many as cb_nodes
+ * says, spread over the communicator) serve in turns, one pane each a round:
  *
- *   every rank tells each aggregator how much it has for its window, in how many stretches;
+ *   every rank tells each aggregator how much it has for its pane, in how many stretches;
  *   then sends the list of the stretches, and writing, the data;
  *   the aggregator writes what came, or reads what is wanted and answers with the data.
  *
@@ -22,7 +22,7 @@
 #include "object/comm.h"
 #include "object/request.h"
 
-/* What a rank has for an aggregator's window. */
+/* What a rank has for an aggregator's pane. */
 struct amount {
     int64_t bytes, stretches;
 };
@@ -38,16 +38,16 @@ struct mur_exchange {
     struct mur_access *access;
     struct mur_wish *wishes;      /* [ranks] */
     int ranks, aggregators, mine; /* which aggregator this rank is, or -1 */
-    MPI_Offset bytes;             /* of a window */
+    MPI_Offset bytes;             /* of a pane */
     uint64_t round, rounds;
-    char *buffer; /* of the window that this rank serves */
+    char *buffer; /* of the pane that this rank serves */
     mur_cover_word *words;
     struct parcel *out; /* [aggregators] of this rank */
     struct parcel *in;  /* [ranks] at an aggregator */
     int64_t verdict;    /* errno << 32 | rank + 1 */
 };
 
-enum { WINDOW_MAX = 4 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
+enum { PANE_MAX = 4 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
 
 static struct mur_type *byte_type(void)
 {
@@ -60,16 +60,16 @@ static int rank_of(const struct mur_exchange *x, int aggregator)
     return (int)((int64_t)aggregator * x->ranks / x->aggregators);
 }
 
-static MPI_Offset window_start(const struct mur_exchange *x, int aggregator)
+static MPI_Offset pane_start(const struct mur_exchange *x, int aggregator)
 {
-    uint64_t window = x->round * (uint64_t)x->aggregators + (uint64_t)aggregator;
+    uint64_t pane = x->round * (uint64_t)x->aggregators + (uint64_t)aggregator;
 
-    return x->access->origin + (MPI_Offset)window * x->bytes;
+    return x->access->origin + (MPI_Offset)pane * x->bytes;
 }
 
-static MPI_Offset window_end(const struct mur_exchange *x, int aggregator)
+static MPI_Offset pane_end(const struct mur_exchange *x, int aggregator)
 {
-    MPI_Offset end = window_start(x, aggregator) + x->bytes;
+    MPI_Offset end = pane_start(x, aggregator) + x->bytes;
 
     return end < x->access->all.end ? end : x->access->all.end;
 }
@@ -123,13 +123,13 @@ static void free_parcel(struct parcel *parcel)
     *parcel = (struct parcel){0};
 }
 
-/* What this rank has for a window: from `done` bytes of its data on. */
+/* What this rank has for a pane: from `done` bytes of its data on. */
 static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
 {
     enum { SEGMENTS = 64 };
     const struct mur_access *access = x->access;
     struct parcel *parcel = &x->out[aggregator];
-    MPI_Offset position = mur_view_position(access->file, window_end(x, aggregator)) - access->start;
+    MPI_Offset position = mur_view_position(access->file, pane_end(x, aggregator)) - access->start;
     size_t end = position > 0 ? (size_t)position : 0, left;
     struct mur_cursor walk;
 
@@ -154,7 +154,7 @@ static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
     return MPI_SUCCESS;
 }
 
-/* Windows of a round follow each other in the file, and so does this rank's data. */
+/* Panes of a round follow each other in the file, and so does this rank's data. */
 static int make_parcels(struct mur_exchange *x)
 {
     size_t done = x->access->moved;
@@ -237,24 +237,24 @@ static int send_parcels(struct mur_schedule *s, void *argument)
     return rc;
 }
 
-/* Copies between a parcel's data and the window. */
-static void move_parcel(const struct mur_exchange *x, struct parcel *parcel, char *data, bool into_window)
+/* Copies between a parcel's data and the pane. */
+static void move_parcel(const struct mur_exchange *x, struct parcel *parcel, char *data, bool into_pane)
 {
-    MPI_Offset start = window_start(x, x->mine);
+    MPI_Offset start = pane_start(x, x->mine);
 
     for (int64_t i = 0; i < parcel->amount.stretches; i++) {
         const struct mur_segment *segment = &parcel->segments[i];
         char *place = x->buffer + (segment->offset - start);
 
-        memcpy(into_window ? place : data, into_window ? data : place, segment->bytes);
+        memcpy(into_pane ? place : data, into_pane ? data : place, segment->bytes);
         data += segment->bytes;
     }
 }
 
-/* Stretches come from another rank: none may lie outside of the window. */
+/* Stretches come from another rank: none may lie outside of the pane. */
 static bool is_inside(const struct mur_exchange *x, const struct parcel *parcel)
 {
-    MPI_Offset start = window_start(x, x->mine), end = window_end(x, x->mine);
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
     int64_t sum = 0;
 
     for (int64_t i = 0; i < parcel->amount.stretches; i++) {
@@ -271,7 +271,7 @@ static bool is_inside(const struct mur_exchange *x, const struct parcel *parcel)
 static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, size_t grain)
 {
     for (int64_t i = 0; i < parcel->amount.stretches; i++) {
-        size_t from = (size_t)(parcel->segments[i].offset - window_start(x, x->mine));
+        size_t from = (size_t)(parcel->segments[i].offset - pane_start(x, x->mine));
 
         mur_cover_set(x->words, from / grain, (from + parcel->segments[i].bytes - 1) / grain + 1);
     }
@@ -279,7 +279,7 @@ static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, si
 
 static int serve_write(struct mur_exchange *x)
 {
-    MPI_Offset start = window_start(x, x->mine), end = window_end(x, x->mine);
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
     bool has_any = false;
 
     for (int r = 0; r < x->ranks; r++) {
@@ -294,7 +294,7 @@ static int serve_write(struct mur_exchange *x)
 
 static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
 {
-    MPI_Offset start = window_start(x, x->mine), end = window_end(x, x->mine), valid = end;
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
     int number;
 
     memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
@@ -319,7 +319,7 @@ static int serve(struct mur_schedule *s, void *argument)
 
     for (int r = 0; r < x->ranks && x->mine >= 0; r++)
         if (!is_inside(x, &x->in[r]))
-            return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its window of file '%s'", r,
+            return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its pane of file '%s'", r,
                              x->access->file->name);
     for (int a = 0; a < x->aggregators && !x->access->is_write; a++)
         if (x->out[a].amount.bytes)
@@ -342,7 +342,7 @@ static void take_answer(struct mur_exchange *x, int aggregator)
     memcpy(&valid, parcel->data, ANSWER_HEAD);
     if (access->is_at_end)
         return;
-    if (valid < window_end(x, aggregator)) {
+    if (valid < pane_end(x, aggregator)) {
         position = mur_view_position(access->file, valid) - access->start - (MPI_Offset)access->moved;
         position = position > 0 ? position : 0;
         bytes = (size_t)position < bytes ? (size_t)position : bytes;
@@ -386,18 +386,18 @@ static int lay_out(struct mur_exchange *x)
 {
     struct mur_access *access = x->access;
     const struct mur_hints *hints = &access->file->hints;
-    MPI_Offset unit = hints->striping_unit, windows;
+    MPI_Offset unit = hints->striping_unit, panes;
 
     x->aggregators = (int)hints->cb_nodes;
-    x->bytes = hints->cb_buffer_size < WINDOW_MAX ? hints->cb_buffer_size : WINDOW_MAX;
-    x->bytes = (x->bytes < MUR_WINDOW_MIN ? MUR_WINDOW_MIN : x->bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
-    if (unit >= MUR_WINDOW_MIN && unit % MUR_MARKED == 0 && x->bytes >= unit)
+    x->bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
+    x->bytes = (x->bytes < MUR_PANE_MIN ? MUR_PANE_MIN : x->bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
+    if (unit >= MUR_PANE_MIN && unit % MUR_MARKED == 0 && x->bytes >= unit)
         x->bytes -= x->bytes % unit;
     else
         unit = MUR_MARKED;
     access->origin = access->all.first - access->all.first % unit;
-    windows = (access->all.end - access->origin + x->bytes - 1) / x->bytes;
-    x->rounds = (uint64_t)((windows + x->aggregators - 1) / x->aggregators);
+    panes = (access->all.end - access->origin + x->bytes - 1) / x->bytes;
+    x->rounds = (uint64_t)((panes + x->aggregators - 1) / x->aggregators);
     x->mine = -1;
     for (int a = 0; a < x->aggregators; a++)
         if (rank_of(x, a) == access->file->comm->rank)

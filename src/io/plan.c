@@ -12,7 +12,7 @@ struct mur_wish mur_access_wish(struct mur_access *access)
 {
     struct mur_wish wish = {0};
 
-    if (!access->file->is_ordered && !access->error) { /* cannot pass through windows in order */
+    if (!access->file->is_ordered && !access->error) { /* cannot pass through panes in order */
         while (!mur_access_step(access))
             ;
         access->ahead = access->memory.bytes;
@@ -76,5 +76,5 @@ enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *
     }
     if (!access->all.bytes)
         return MUR_PLAN_NOTHING;
-    return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_WINDOWS;
+    return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_PANES;
 }

@@ -2,18 +2,18 @@
 /* Two-phase collective access (after del Rosario, Bordawekar and Choudhary, "Improved parallel I/O via a two-phase
  * run-time access strategy", 1993) for ranks that share memory.
  *
- * The part of the file that the ranks want, from the first byte to the last, passes through a ring of windows in their
- * area. Writing, each rank copies what it has for a window straight to where it belongs there, and whoever comes last
- * writes the window to the file. Reading, whoever comes first reads a window, and each takes what it wants. So the file
- * is accessed in large pieces by whichever rank has time, while the others are some windows ahead, and data moves
- * once between user and window, and once between window and file.
+ * The part of the file that the ranks want, from the first byte to the last, passes through a ring of panes in their
+ * area. Writing, each rank copies what it has for a pane straight to where it belongs there, and whoever comes last
+ * writes the pane to the file. Reading, whoever comes first reads a pane, and each takes what it wants. So the file
+ * is accessed in large pieces by whichever rank has time, while the others are some panes ahead, and data moves
+ * once between user and pane, and once between pane and file.
  *
- * A window's life (`turn` is its number times 4, plus the state):
- *   write   FREE -- all ranks have arrived; the last writes it --> FREE for the window a ring further
+ * A pane's life (`turn` is its number times 4, plus the state):
+ *   write   FREE -- all ranks have arrived; the last writes it --> FREE for the pane a ring further
  *   read    FREE -- claimed by one rank --> READING -- it has read --> READY -- all have arrived --> FREE, as above
  *   sparse  FREE -- all ranks have marked what they want; the last reads that --> READY, as above
  *
- * Holes. Where the views of all ranks tile the file, and there are as many bytes as the range has, windows are full.
+ * Holes. Where the views of all ranks tile the file, and there are as many bytes as the range has, panes are full.
  * Else each rank also sets a bit for each byte that it brings, and only such bytes are written: stretch by stretch, or,
  * if they are small and near each other, together with what lies between, which is read before (behind the gate). */
 #include <errno.h>
@@ -26,50 +26,50 @@
 enum { ENTER, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
 enum { FREE, READING, READY };
 enum {
-    SPARSE = 2 /* all of a window is read where one half of the range or more is wanted */
+    SPARSE = 2 /* all of a pane is read where one half of the range or more is wanted */
 };
 
-static struct mur_windows *windows_of(const struct mur_access *access)
+static struct mur_panes *panes_of(const struct mur_access *access)
 {
-    return access->file->area->windows;
+    return access->file->area->panes;
 }
 
-static struct mur_window *state_of(const struct mur_access *access, uint64_t window)
+static struct mur_pane *state_of(const struct mur_access *access, uint64_t pane)
 {
-    return &windows_of(access)->state[window % MUR_WINDOWS];
+    return &panes_of(access)->state[pane % MUR_PANES];
 }
 
-/* Windows are numbered through all accesses. */
-static uint64_t number_of(const struct mur_access *access, uint64_t window)
+/* Panes are numbered through all accesses. */
+static uint64_t number_of(const struct mur_access *access, uint64_t pane)
 {
-    return access->file->area->windows_in + window;
+    return access->file->area->panes_in + pane;
 }
 
 /* pairs with the releases that write `turn` */
-static bool is_in(const struct mur_access *access, uint64_t window, int state)
+static bool is_in(const struct mur_access *access, uint64_t pane, int state)
 {
-    uint64_t number = number_of(access, window);
+    uint64_t number = number_of(access, pane);
 
     return atomic_load_explicit(&state_of(access, number)->turn, memory_order_acquire) == number * 4 + (uint64_t)state;
 }
 
 static void enter_state(const struct mur_access *access, uint64_t number, int state)
 {
-    struct mur_window *window = state_of(access, number);
+    struct mur_pane *pane = state_of(access, number);
 
-    atomic_store_explicit(&window->turn, number * 4 + (uint64_t)state, memory_order_release);
+    atomic_store_explicit(&pane->turn, number * 4 + (uint64_t)state, memory_order_release);
     mur_area_rouse(access->file->area);
 }
 
-/* The part of the file that a window is for. */
-static MPI_Offset window_start(const struct mur_access *access, uint64_t window)
+/* The part of the file that a pane is for. */
+static MPI_Offset pane_start(const struct mur_access *access, uint64_t pane)
 {
-    return access->origin + (MPI_Offset)(window * windows_of(access)->bytes);
+    return access->origin + (MPI_Offset)(pane * panes_of(access)->bytes);
 }
 
-static MPI_Offset window_end(const struct mur_access *access, uint64_t window)
+static MPI_Offset pane_end(const struct mur_access *access, uint64_t pane)
 {
-    MPI_Offset end = window_start(access, window + 1);
+    MPI_Offset end = pane_start(access, pane + 1);
 
     return end < access->all.end ? end : access->all.end;
 }
@@ -115,7 +115,7 @@ static void post_wish(struct mur_access *access)
 
 static int decide(struct mur_access *access)
 {
-    static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_WINDOWS] = PREPARE};
+    static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_PANES] = PREPARE};
     const struct mur_area *area = access->file->area;
     struct mur_wish wishes[area->size];
 
@@ -124,29 +124,29 @@ static int decide(struct mur_access *access)
     return stages[mur_access_plan(access, wishes, area->size)];
 }
 
-static size_t wanted_window(const struct mur_hints *hints)
+static size_t wanted_pane(const struct mur_hints *hints)
 {
-    long bytes = hints->cb_buffer_size / MUR_WINDOWS, unit = hints->striping_unit;
+    long bytes = hints->cb_buffer_size / MUR_PANES, unit = hints->striping_unit;
 
-    bytes = bytes < MUR_WINDOW_MIN ? MUR_WINDOW_MIN : bytes > MUR_WINDOW_MAX ? MUR_WINDOW_MAX : bytes;
-    if (unit >= MUR_WINDOW_MIN && bytes > unit)
+    bytes = bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes > MUR_PANE_MAX ? MUR_PANE_MAX : bytes;
+    if (unit >= MUR_PANE_MIN && bytes > unit)
         bytes -= bytes % unit;
     return (size_t)bytes & ~(size_t)(MUR_MARKED - 1);
 }
 
-/* The windows are there. Their boundaries are multiples of the file system's blocks, or of its stripes if they fit. */
+/* The panes are there. Their boundaries are multiples of the file system's blocks, or of its stripes if they fit. */
 static int lay_out(struct mur_access *access)
 {
     struct mur_file *file = access->file;
     MPI_Offset unit = file->hints.striping_unit, bytes, span;
 
-    if (!file->area->windows)
+    if (!file->area->panes)
         return DIRECT; /* no memory for them */
-    bytes = windows_of(access)->bytes;
-    unit = unit >= MUR_WINDOW_MIN && bytes % unit == 0 ? unit : MUR_MARKED;
+    bytes = panes_of(access)->bytes;
+    unit = unit >= MUR_PANE_MIN && bytes % unit == 0 ? unit : MUR_MARKED;
     access->origin = access->all.first - access->all.first % unit;
     span = access->all.end - access->all.first;
-    access->windows = (uint64_t)((access->all.end - access->origin + bytes - 1) / bytes);
+    access->panes = (uint64_t)((access->all.end - access->origin + bytes - 1) / bytes);
     access->is_exact = file->is_tiled && access->all.bytes == span;
     access->is_sparse = !access->is_write && access->all.bytes * SPARSE < span;
     return access->is_write ? WRITE : READ;
@@ -156,18 +156,18 @@ static int lay_out(struct mur_access *access)
 
 static mur_cover_word *cover_of(const struct mur_access *access, uint64_t number)
 {
-    return (mur_cover_word *)(void *)mur_window_cover(access->file->area, number);
+    return (mur_cover_word *)(void *)mur_pane_cover(access->file->area, number);
 }
 
-/* The last rank to arrive writes the window, and frees it. */
-static void write_window(struct mur_access *access)
+/* The last rank to arrive writes the pane, and frees it. */
+static void write_pane(struct mur_access *access)
 {
     struct mur_area *area = access->file->area;
-    uint64_t number = number_of(access, access->window);
-    MPI_Offset start = window_start(access, access->window), end = window_end(access, access->window);
+    uint64_t number = number_of(access, access->pane);
+    MPI_Offset start = pane_start(access, access->pane), end = pane_end(access, access->pane);
     MPI_Offset first = start > access->all.first ? start : access->all.first;
-    struct mur_window *window = state_of(access, number);
-    char *buffer = mur_window_buffer(area, number);
+    struct mur_pane *pane = state_of(access, number);
+    char *buffer = mur_pane_buffer(area, number);
     int failed = 0;
 
     if (!access->is_exact)
@@ -177,51 +177,51 @@ static void write_window(struct mur_access *access)
         failed = errno;
     if (failed)
         tell_failure(access, failed);
-    atomic_store_explicit(&window->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&pane->arrived, 0, memory_order_relaxed);
     atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with the acquire in is_done */
-    enter_state(access, number + MUR_WINDOWS, FREE);
+    enter_state(access, number + MUR_PANES, FREE);
 }
 
-/* True when this rank has passed all windows. */
-static bool write_windows(struct mur_access *access)
+/* True when this rank has passed all panes. */
+static bool write_panes(struct mur_access *access)
 {
     struct mur_area *area = access->file->area;
 
-    for (; access->window < access->windows; access->window++) {
-        uint64_t number = number_of(access, access->window);
-        MPI_Offset start = window_start(access, access->window);
+    for (; access->pane < access->panes; access->pane++) {
+        uint64_t number = number_of(access, access->pane);
+        MPI_Offset start = pane_start(access, access->pane);
         size_t bytes;
 
-        if (!is_in(access, access->window, FREE))
+        if (!is_in(access, access->pane, FREE))
             return false;
-        bytes = bytes_before(access, access->moved, window_end(access, access->window));
+        bytes = bytes_before(access, access->moved, pane_end(access, access->pane));
         if (bytes && !access->is_exact)
             mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
         if (bytes)
             mur_view_copy(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
-                          mur_window_buffer(area, number), start, true);
+                          mur_pane_buffer(area, number), start, true);
         access->moved += bytes;
         if (atomic_fetch_add_explicit(&state_of(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
             (uint32_t)area->size)
-            write_window(access);
+            write_pane(access);
     }
     return true;
 }
 
 /* ---- reading ---- */
 
-static void read_window(struct mur_access *access, uint64_t index)
+static void read_pane(struct mur_access *access, uint64_t index)
 {
     uint64_t number = number_of(access, index);
-    struct mur_window *window = state_of(access, number);
-    MPI_Offset start = window_start(access, index), end = window_end(access, index);
+    struct mur_pane *pane = state_of(access, number);
+    MPI_Offset start = pane_start(access, index), end = pane_end(access, index);
     MPI_Offset first = start > access->all.first ? start : access->all.first;
-    ssize_t got = mur_file_transfer(access->file, mur_window_buffer(access->file->area, number) + (first - start),
+    ssize_t got = mur_file_transfer(access->file, mur_pane_buffer(access->file->area, number) + (first - start),
                                     (struct mur_segment){first, (size_t)(end - first)}, false);
 
-    window->number = got < 0 ? errno : 0;
-    window->rank = access->file->area->rank;
-    window->end = first + (got < 0 ? 0 : got);
+    pane->number = got < 0 ? errno : 0;
+    pane->rank = access->file->area->rank;
+    pane->end = first + (got < 0 ? 0 : got);
     enter_state(access, number, READY);
 }
 
@@ -229,107 +229,105 @@ static bool claim(struct mur_access *access, uint64_t index)
 {
     uint64_t number = number_of(access, index), expected = number * 4 + FREE;
 
-    if (index >= access->windows || !is_in(access, index, FREE) ||
+    if (index >= access->panes || !is_in(access, index, FREE) ||
         !atomic_compare_exchange_strong(&state_of(access, number)->turn, &expected, number * 4 + READING))
         return false;
-    read_window(access, index);
+    read_pane(access, index);
     return true;
 }
 
-/* The window is READY when this returns true. While somebody else reads it, reads one of the next. */
+/* The pane is READY when this returns true. While somebody else reads it, reads one of the next. */
 static bool provide(struct mur_access *access)
 {
-    if (!claim(access, access->window))
-        for (uint64_t i = 1; i < MUR_WINDOWS && !is_in(access, access->window, READY); i++)
-            claim(access, access->window + i);
-    return is_in(access, access->window, READY);
+    if (!claim(access, access->pane))
+        for (uint64_t i = 1; i < MUR_PANES && !is_in(access, access->pane, READY); i++)
+            claim(access, access->pane + i);
+    return is_in(access, access->pane, READY);
 }
 
 static void read_marked(struct mur_access *access, uint64_t index)
 {
     uint64_t number = number_of(access, index);
-    struct mur_window *window = state_of(access, number);
+    struct mur_pane *pane = state_of(access, number);
 
-    window->number =
-        mur_cover_read(access->file, mur_window_buffer(access->file->area, number), window_start(access, index),
-                       window_end(access, index), window->marks, &window->end);
-    window->rank = access->file->area->rank;
+    pane->number = mur_cover_read(access->file, mur_pane_buffer(access->file->area, number), pane_start(access, index),
+                                  pane_end(access, index), pane->marks, &pane->end);
+    pane->rank = access->file->area->rank;
     enter_state(access, number, READY);
 }
 
-/* Marks what this rank wants of as many windows as are free; the last rank to mark one reads it. */
-static void mark_windows(struct mur_access *access)
+/* Marks what this rank wants of as many panes as are free; the last rank to mark one reads it. */
+static void mark_panes(struct mur_access *access)
 {
-    while (access->marked < access->windows && access->marked < access->window + MUR_WINDOWS &&
+    while (access->marked < access->panes && access->marked < access->pane + MUR_PANES &&
            is_in(access, access->marked, FREE)) {
         uint64_t index = access->marked++;
-        struct mur_window *window = state_of(access, number_of(access, index));
-        size_t bytes = bytes_before(access, access->ahead, window_end(access, index));
+        struct mur_pane *pane = state_of(access, number_of(access, index));
+        size_t bytes = bytes_before(access, access->ahead, pane_end(access, index));
 
-        mur_cover_data(access, access->ahead, bytes, window_start(access, index), MUR_MARKED, window->marks);
+        mur_cover_data(access, access->ahead, bytes, pane_start(access, index), MUR_MARKED, pane->marks);
         access->ahead += bytes;
-        if (atomic_fetch_add_explicit(&window->marked, 1, memory_order_acq_rel) + 1 ==
-            (uint32_t)access->file->area->size)
+        if (atomic_fetch_add_explicit(&pane->marked, 1, memory_order_acq_rel) + 1 == (uint32_t)access->file->area->size)
             read_marked(access, index);
     }
 }
 
 static void take_data(struct mur_access *access, size_t bytes)
 {
-    const struct mur_window *window = state_of(access, number_of(access, access->window));
-    MPI_Offset end = window_end(access, access->window);
+    const struct mur_pane *pane = state_of(access, number_of(access, access->pane));
+    MPI_Offset end = pane_end(access, access->pane);
 
-    if (window->number && !access->failed) {
-        access->failed = window->number;
-        access->failed_rank = window->rank;
+    if (pane->number && !access->failed) {
+        access->failed = pane->number;
+        access->failed_rank = pane->rank;
     }
-    if (window->end < end) {
-        bytes = bytes_before(access, access->moved, window->end);
+    if (pane->end < end) {
+        bytes = bytes_before(access, access->moved, pane->end);
         access->is_at_end = true;
     }
     mur_view_copy(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
-                  mur_window_buffer(access->file->area, number_of(access, access->window)),
-                  window_start(access, access->window), false);
+                  mur_pane_buffer(access->file->area, number_of(access, access->pane)),
+                  pane_start(access, access->pane), false);
     access->moved += bytes;
 }
 
-/* The last rank to arrive frees the window. */
-static void leave_window(struct mur_access *access)
+/* The last rank to arrive frees the pane. */
+static void leave_pane(struct mur_access *access)
 {
-    uint64_t number = number_of(access, access->window);
-    struct mur_window *window = state_of(access, number);
+    uint64_t number = number_of(access, access->pane);
+    struct mur_pane *pane = state_of(access, number);
 
-    if (atomic_fetch_add_explicit(&window->arrived, 1, memory_order_acq_rel) + 1 != (uint32_t)access->file->area->size)
+    if (atomic_fetch_add_explicit(&pane->arrived, 1, memory_order_acq_rel) + 1 != (uint32_t)access->file->area->size)
         return;
     if (access->is_sparse)
-        memset((void *)window->marks, 0, sizeof window->marks);
-    atomic_store_explicit(&window->marked, 0, memory_order_relaxed);
-    atomic_store_explicit(&window->arrived, 0, memory_order_relaxed);
-    enter_state(access, number + MUR_WINDOWS, FREE);
+        memset((void *)pane->marks, 0, sizeof pane->marks);
+    atomic_store_explicit(&pane->marked, 0, memory_order_relaxed);
+    atomic_store_explicit(&pane->arrived, 0, memory_order_relaxed);
+    enter_state(access, number + MUR_PANES, FREE);
 }
 
 static bool is_turn(const struct mur_access *access)
 {
-    uint64_t number = number_of(access, access->window);
+    uint64_t number = number_of(access, access->pane);
 
     return atomic_load_explicit(&state_of(access, number)->turn, memory_order_acquire) / 4 == number;
 }
 
-static bool read_windows(struct mur_access *access)
+static bool read_panes(struct mur_access *access)
 {
-    for (; access->window < access->windows; access->window++) {
+    for (; access->pane < access->panes; access->pane++) {
         size_t bytes;
 
         if (!is_turn(access)) /* the ring's last turn is not over */
             return false;
         if (access->is_sparse)
-            mark_windows(access);
-        bytes = access->is_at_end ? 0 : bytes_before(access, access->moved, window_end(access, access->window));
-        if (bytes && !(access->is_sparse ? is_in(access, access->window, READY) : provide(access)))
+            mark_panes(access);
+        bytes = access->is_at_end ? 0 : bytes_before(access, access->moved, pane_end(access, access->pane));
+        if (bytes && !(access->is_sparse ? is_in(access, access->pane, READY) : provide(access)))
             return false;
         if (bytes)
             take_data(access, bytes);
-        leave_window(access);
+        leave_pane(access);
     }
     return true;
 }
@@ -369,7 +367,7 @@ static bool finish(struct mur_access *access)
     if (access->failed && !access->error)
         access->error = mur_file_error_at(access->failed, access->is_write ? "write" : "read", access->file->name,
                                           access->failed_rank);
-    area->windows_in += access->windows;
+    area->panes_in += access->panes;
     area->current++;
     return true;
 }
@@ -391,11 +389,11 @@ bool mur_two_phase_step(struct mur_access *access)
         access->stage = decide(access);
     }
     if (access->stage == PREPARE) {
-        if (!mur_area_has_windows(area, wanted_window(&access->file->hints)))
+        if (!mur_area_has_panes(area, wanted_pane(&access->file->hints)))
             return false;
         access->stage = lay_out(access);
         if (access->is_write && access->stage == WRITE)
-            area->done += access->windows;
+            area->done += access->panes;
     }
     if (access->stage == DIRECT) {
         if (!access_directly(access))
@@ -407,7 +405,7 @@ bool mur_two_phase_step(struct mur_access *access)
         }
         access->stage = FINISH;
     }
-    if ((access->stage == WRITE && !write_windows(access)) || (access->stage == READ && !read_windows(access)))
+    if ((access->stage == WRITE && !write_panes(access)) || (access->stage == READ && !read_panes(access)))
         return false;
     access->stage = FINISH;
     return finish(access);

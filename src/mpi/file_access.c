@@ -50,8 +50,6 @@ static int check(const struct request *wanted)
                          "%lld elements of %lld bytes are to be moved, but it must be whole etypes of "
                          "%lld bytes",
                          (long long)wanted->count, (long long)wanted->type->size, (long long)file->etype->size);
-    if (wanted->is_collective && file->split)
-        return mur_file_check_idle(file);
     return wanted->where == AT || wanted->where == OWN ? mur_file_check_random(file) : MPI_SUCCESS;
 }
 
@@ -91,9 +89,12 @@ static int run(struct request wanted, MPI_Status *status)
 {
     struct mur_access access;
     size_t bytes = 0;
-    int rc = begin(&wanted, &access);
+    int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
-    access.error = rc;
+    set_status(status, 0);
+    if (rc)
+        return rc;
+    access.error = begin(&wanted, &access);
     rc = mur_access_run(&access, &bytes);
     set_status(status, bytes);
     return rc;
@@ -103,8 +104,11 @@ static int start(struct request wanted, struct mur_request **started)
 {
     struct mur_access access;
     size_t bytes;
-    int rc = begin(&wanted, &access);
+    int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
+    if (rc)
+        return rc;
+    rc = begin(&wanted, &access);
     if (!rc || wanted.is_collective)
         return mur_access_start(&access, rc, started);
     access.error = rc;
