@@ -16,7 +16,8 @@
 #include "object/request.h"
 
 enum {
-    PIECE = 4 << 20,
+    PIECE = 4 << 20,   /* of a nonblocking access, */
+    LARGEST = 1 << 30, /* and of a blocking one: below what a system call can move */
     STAGING = 1 << 20,
     SEGMENTS = 64,
     READ_STRIDE = 8 << 10, /* bytes from stretch to stretch up to which it is cheaper to read what lies between, */
@@ -112,7 +113,7 @@ static bool step_plain(struct mur_access *access, size_t bytes)
 {
     struct mur_cursor *memory = &access->memory, walk;
     bool is_staged = !memory->type->is_dense;
-    size_t most = is_staged ? STAGING : PIECE;
+    size_t most = is_staged ? STAGING : access->request ? PIECE : LARGEST;
     char *run = memory->buffer + memory->position;
     ssize_t done;
 

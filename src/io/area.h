@@ -68,7 +68,8 @@ struct mur_area_memory {
     _Atomic uint64_t panes;      /* token of struct mur_panes; 0: not made yet; NO_PANES: no memory for it */
     _Atomic uint64_t done;       /* panes written, and direct accesses done, in all collective accesses */
     _Atomic uint64_t verdict[2]; /* of an access: errno << 32 | rank + 1 of the first that failed */
-    _Atomic uint32_t sieving;
+    _Atomic uint32_t sieving;    /* ranks that sieve, or want to */
+    _Atomic uint32_t is_writing; /* a rank writes panes */
     struct mur_entry entries[];
 };
 

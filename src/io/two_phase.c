@@ -9,7 +9,7 @@
  * once between user and pane, and once between pane and file.
  *
  * A pane's life (`turn` is its number times 4, plus the state):
- *   write   FREE -- all ranks have arrived; the last writes it --> FREE for the pane a ring further
+ *   write   FREE -- all ranks have arrived --> FULL -- who comes last writes it --> FREE for the pane a ring further
  *   read    FREE -- claimed by one rank --> READING -- it has read --> READY -- all have arrived --> FREE, as above
  *   sparse  FREE -- all ranks have marked what they want; the last reads that --> READY, as above
  *
@@ -24,7 +24,7 @@
 #include "object/comm.h"
 
 enum { ENTER, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
-enum { FREE, READING, READY };
+enum { FREE, READING, READY, FULL };
 enum {
     SPARSE = 2 /* all of a pane is read where one half of the range or more is wanted */
 };
@@ -159,14 +159,12 @@ static mur_cover_word *cover_of(const struct mur_access *access, uint64_t number
     return (mur_cover_word *)(void *)mur_pane_cover(access->file->area, number);
 }
 
-/* The last rank to arrive writes the pane, and frees it. */
-static void write_pane(struct mur_access *access)
+static void write_pane(struct mur_access *access, uint64_t index)
 {
     struct mur_area *area = access->file->area;
-    uint64_t number = number_of(access, access->pane);
-    MPI_Offset start = pane_start(access, access->pane), end = pane_end(access, access->pane);
+    uint64_t number = number_of(access, index);
+    MPI_Offset start = pane_start(access, index), end = pane_end(access, index);
     MPI_Offset first = start > access->all.first ? start : access->all.first;
-    struct mur_pane *pane = state_of(access, number);
     char *buffer = mur_pane_buffer(area, number);
     int failed = 0;
 
@@ -177,9 +175,41 @@ static void write_pane(struct mur_access *access)
         failed = errno;
     if (failed)
         tell_failure(access, failed);
-    atomic_store_explicit(&pane->arrived, 0, memory_order_relaxed);
+    atomic_store_explicit(&state_of(access, number)->arrived, 0, memory_order_relaxed);
     atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with the acquire in is_done */
     enter_state(access, number + MUR_PANES, FREE);
+}
+
+/* The first full pane in the order of the file, as a number; false: there is none. All belong to this access: none
+ * ends before its panes are written. */
+static bool find_full(const struct mur_access *access, uint64_t *number)
+{
+    bool is_found = false;
+
+    for (int i = 0; i < MUR_PANES; i++) {
+        uint64_t turn = atomic_load(&panes_of(access)->state[i].turn);
+
+        if (turn % 4 == FULL && (!is_found || turn / 4 < *number)) {
+            *number = turn / 4;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+/* A file system lets one process write to a file at a time: who finds somebody writing leaves the pane to them. They
+ * look once more after they have said that they do not write any more, so none is forgotten: turn and is_writing are
+ * written and read sequentially consistently. */
+static void write_full(struct mur_access *access)
+{
+    _Atomic uint32_t *is_writing = &access->file->area->memory->is_writing;
+    uint64_t number;
+
+    while (find_full(access, &number) && !atomic_exchange(is_writing, 1)) {
+        while (find_full(access, &number))
+            write_pane(access, number - access->file->area->panes_in);
+        atomic_store(is_writing, 0);
+    }
 }
 
 /* True when this rank has passed all panes. */
@@ -202,8 +232,10 @@ static bool write_panes(struct mur_access *access)
                           mur_pane_buffer(area, number), start, true);
         access->moved += bytes;
         if (atomic_fetch_add_explicit(&state_of(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
-            (uint32_t)area->size)
-            write_pane(access);
+            (uint32_t)area->size) {
+            atomic_store(&state_of(access, number)->turn, number * 4 + FULL);
+            write_full(access);
+        }
     }
     return true;
 }
