@@ -10,7 +10,7 @@
 enum {
     FEW_STRETCHES = 4,     /* are written one by one, */
     NEAR_STRIDE = 2 << 10, /* and so are those that are farther apart */
-    GAP = 8                /* marks between two marked pieces that are read along */
+    GAP = 1                /* marks between two marked pieces that are read along */
 };
 
 /* Ranks set bits of one word at the same time, but words within a stretch have one writer, or the same value. */
