@@ -35,6 +35,7 @@ enum {
 struct mur_wish {
     MPI_Offset first, end; /* bytes of the file */
     MPI_Offset bytes;      /* of data */
+    MPI_Offset run;        /* of them that lie together, on average */
     int32_t error;         /* the class of the error that keeps it from taking part */
     int32_t is_one_run;
 };

@@ -241,8 +241,11 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
                   struct mur_errhandler *errhandler, struct mur_file **file_p)
 {
     struct mur_comm *own;
-    int rc = mur_comm_dup(comm, &own, NULL);
+    int rc;
 
+    if (comm->remote)
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, whose two groups cannot open a file together");
+    rc = mur_comm_dup(comm, &own, NULL);
     if (rc)
         return rc;
     rc = open_on(own, name, amode, info, errhandler, file_p);

@@ -64,11 +64,25 @@ static int check_size(const struct mur_file *file, MPI_Offset size)
     return mur_file_check_random(file);
 }
 
+/* All ranks must have asked for the same. */
+static int change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
+{
+    bool is_same = true;
+    int rc = mur_file_agree(file, check_size(file, size), what);
+
+    if (!rc && file->comm->size > 1)
+        rc = mur_file_compare(file, size, &is_same);
+    if (rc)
+        return rc;
+    if (!is_same)
+        return mur_error(MPI_ERR_NOT_SAME, "size is %lld bytes here, but must be the same at all ranks",
+                         (long long)size);
+    return mur_file_change_size(file, size, change, what);
+}
+
 int mur_mpi_file_set_size(struct mur_file *fh, MPI_Offset size)
 {
-    int rc = check_size(fh, size);
-
-    return rc ? rc : mur_file_change_size(fh, size, ftruncate, "set the size of");
+    return change_size(fh, size, ftruncate, "set the size of");
 }
 
 static int allocate(int fd, off_t size)
@@ -81,9 +95,7 @@ static int allocate(int fd, off_t size)
 
 int mur_mpi_file_preallocate(struct mur_file *fh, MPI_Offset size)
 {
-    int rc = check_size(fh, size);
-
-    return rc ? rc : mur_file_change_size(fh, size, allocate, "allocate space for");
+    return change_size(fh, size, allocate, "allocate space for");
 }
 
 int mur_mpi_file_get_amode(struct mur_file *fh, int *amode)
@@ -262,10 +274,6 @@ int mur_mpi_file_get_position(struct mur_file *fh, MPI_Offset *offset)
 
 int mur_mpi_file_get_byte_offset(struct mur_file *fh, MPI_Offset offset, MPI_Offset *disp)
 {
-    int rc = mur_file_check_random(fh);
-
-    if (rc)
-        return rc;
     if (offset < 0)
         return mur_error(MPI_ERR_ARG, "offset is %lld, but must be 0 or more", (long long)offset);
     *disp = fh->shape->size ? mur_view_byte(fh, offset * fh->unit) : fh->displacement;

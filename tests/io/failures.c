@@ -9,7 +9,7 @@
 
 #include "test.h"
 
-enum { COUNT = 30000 };
+enum { COUNT = 12000 };
 
 static int rank, size;
 static struct {
