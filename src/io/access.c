@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "engine/lock.h"
 #include "io/datarep.h"
 #include "io/driver.h"
 #include "object/comm.h"
@@ -113,7 +114,7 @@ static bool step_plain(struct mur_access *access, size_t bytes)
 {
     struct mur_cursor *memory = &access->memory, walk;
     bool is_staged = !memory->type->is_dense;
-    size_t most = is_staged ? STAGING : access->request ? PIECE : LARGEST;
+    size_t most = is_staged ? STAGING : access->request || !access->file->shape->is_dense ? PIECE : LARGEST;
     char *run = memory->buffer + memory->position;
     ssize_t done;
 
@@ -374,7 +375,7 @@ int mur_access_run(struct mur_access *access, size_t *bytes)
         run_collective(access);
     else
         while (!mur_access_step(access))
-            ;
+            mur_engine_breathe();
     return mur_access_end(access, bytes);
 }
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "coll/coll.h"
 #include "comm/create.h"
-#include "io/area.h"
+#include "io/access.h"
 #include "io/driver.h"
 #include "io/pointer.h"
 #include "object/errhandler.h"
@@ -172,6 +172,7 @@ static void file_free(struct mur_file *file)
     mur_errhandler_release(file->errhandler);
     file->comm->file = NULL;
     mur_comm_release(file->comm);
+    mur_exchange_free(file->exchange);
     free(file->staging);
     free(file->name);
     mur_pool_put(&file_pool, file);

@@ -19,6 +19,7 @@ struct mur_comm;
 struct mur_datarep;
 struct mur_driver;
 struct mur_errhandler;
+struct mur_exchange;
 struct mur_info;
 struct mur_request;
 
@@ -52,7 +53,7 @@ struct mur_file {
     struct mur_request *split;
     int split_kind;
     const void *split_buffer;
-    void *exchange; /* the latest collective access under way that exchanges messages (io/messages.c), or NULL */
+    struct mur_exchange *exchange; /* memory for the next access by messages (io/messages.c), or NULL. Owned */
 };
 
 /* A stretch of bytes of the file. */

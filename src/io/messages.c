@@ -32,8 +32,10 @@ struct parcel {
     struct amount amount;
     struct mur_segment *segments;
     char *data;
+    size_t segments_room, data_room; /* bytes allocated */
 };
 
+/* Kept by the file for its next access, with all its memory. */
 struct mur_exchange {
     struct mur_access *access;
     struct mur_wish *wishes;      /* [ranks] */
@@ -47,7 +49,7 @@ struct mur_exchange {
     int64_t verdict;    /* errno << 32 | rank + 1 */
 };
 
-enum { PANE_MAX = 4 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
+enum { PANE_MAX = 2 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
 
 static struct mur_type *byte_type(void)
 {
@@ -116,11 +118,20 @@ static int send_parcels(struct mur_schedule *s, void *argument);
 static int serve(struct mur_schedule *s, void *argument);
 static int take_answers(struct mur_schedule *s, void *argument);
 
-static void free_parcel(struct parcel *parcel)
+/* False: no memory. What was there stays. */
+static bool make_room(void *memory_p, size_t *room, size_t bytes)
 {
-    free(parcel->segments);
-    free(parcel->data);
-    *parcel = (struct parcel){0};
+    void **memory = memory_p, *more;
+
+    if (bytes <= *room)
+        return true;
+    bytes += bytes / 4;
+    more = realloc(*memory, bytes);
+    if (!more)
+        return false;
+    *memory = more;
+    *room = bytes;
+    return true;
 }
 
 /* What this rank has for a pane: from `done` bytes of its data on. */
@@ -139,15 +150,15 @@ static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
     mur_view_start(access->file, access->start + (MPI_Offset)done, &walk);
     for (left = end - done; left > 0;) {
         size_t room = (size_t)parcel->amount.stretches + SEGMENTS;
-        struct mur_segment *more = realloc(parcel->segments, room * sizeof *more);
+        struct mur_segment *next;
         int count;
 
-        if (!more)
+        if (!make_room(&parcel->segments, &parcel->segments_room, room * sizeof *next))
             return no_memory(x);
-        parcel->segments = more;
-        count = mur_view_segments(&walk, more + parcel->amount.stretches, SEGMENTS, left);
+        next = parcel->segments + parcel->amount.stretches;
+        count = mur_view_segments(&walk, next, SEGMENTS, left);
         for (int i = 0; i < count; i++)
-            left -= more[parcel->amount.stretches + i].bytes;
+            left -= next[i].bytes;
         parcel->amount.stretches += count;
     }
     parcel->amount.bytes = (int64_t)(end - done);
@@ -163,7 +174,7 @@ static int make_parcels(struct mur_exchange *x)
     if (x->access->is_at_end)
         done = x->access->memory.bytes;
     for (int a = 0; a < x->aggregators && !rc; a++) {
-        free_parcel(&x->out[a]);
+        x->out[a].amount = (struct amount){0};
         rc = make_parcel(x, a, done);
         done += (size_t)x->out[a].amount.bytes;
     }
@@ -177,10 +188,8 @@ static int begin_round(struct mur_schedule *s, void *argument)
 
     if (rc)
         return rc;
-    for (int r = 0; r < x->ranks && x->mine >= 0; r++) {
-        free_parcel(&x->in[r]);
+    for (int r = 0; r < x->ranks && x->mine >= 0; r++)
         mur_schedule_receive(s, &x->in[r].amount, sizeof(struct amount), byte_type(), r);
-    }
     for (int a = 0; a < x->aggregators; a++)
         mur_schedule_send(s, &x->out[a].amount, sizeof(struct amount), byte_type(), rank_of(x, a));
     mur_schedule_fence(s);
@@ -200,9 +209,8 @@ static int receive_parcels(struct mur_schedule *s, struct mur_exchange *x)
 
         if (!parcel->amount.bytes)
             continue;
-        parcel->segments = malloc(list_bytes(parcel));
-        parcel->data = malloc((size_t)parcel->amount.bytes + ANSWER_HEAD);
-        if (!parcel->segments || !parcel->data)
+        if (!make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
+            !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
             return no_memory(x);
         mur_schedule_receive(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), r);
         if (x->access->is_write)
@@ -222,8 +230,7 @@ static int send_parcels(struct mur_schedule *s, void *argument)
 
         if (!parcel->amount.bytes)
             continue;
-        parcel->data = malloc((size_t)parcel->amount.bytes + ANSWER_HEAD);
-        if (!parcel->data)
+        if (!make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
             return no_memory(x);
         mur_schedule_send(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), rank_of(x, a));
         if (!access->is_write)
@@ -297,10 +304,10 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
     MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
     int number;
 
-    memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
     for (int r = 0; r < x->ranks; r++)
         cover_parcel(x, &x->in[r], MUR_MARKED);
     number = end > start ? mur_cover_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
+    memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
     for (int r = 0; r < x->ranks; r++) {
         struct parcel *parcel = &x->in[r];
 
@@ -370,6 +377,26 @@ static int take_answers(struct mur_schedule *s, void *argument)
 
 /* ---- the beginning ---- */
 
+static void free_parcels(struct parcel *parcels, int count)
+{
+    for (int i = 0; i < count && parcels; i++) {
+        free(parcels[i].segments);
+        free(parcels[i].data);
+    }
+    free(parcels);
+}
+
+static void free_memory(struct mur_exchange *x)
+{
+    free_parcels(x->out, x->aggregators);
+    free_parcels(x->in, x->ranks);
+    free(x->buffer);
+    free((void *)x->words);
+    x->out = x->in = NULL;
+    x->buffer = NULL;
+    x->words = NULL;
+}
+
 static bool allocate(struct mur_exchange *x)
 {
     x->out = calloc((size_t)x->aggregators, sizeof *x->out);
@@ -381,28 +408,40 @@ static bool allocate(struct mur_exchange *x)
     return x->out && x->in && x->buffer && x->words;
 }
 
+/* Sets how many aggregators there are and how large panes are; the memory of the access before is kept if it fits. */
+static bool adapt(struct mur_exchange *x, int aggregators, MPI_Offset bytes)
+{
+    if (x->out && x->aggregators == aggregators && x->bytes == bytes)
+        return true;
+    free_memory(x);
+    x->aggregators = aggregators;
+    x->bytes = bytes;
+    x->mine = -1;
+    for (int a = 0; a < x->aggregators; a++)
+        if (rank_of(x, a) == x->access->file->comm->rank)
+            x->mine = a;
+    return allocate(x);
+}
+
 /* From the same wishes, the same plan at all ranks. */
 static int lay_out(struct mur_exchange *x)
 {
     struct mur_access *access = x->access;
     const struct mur_hints *hints = &access->file->hints;
-    MPI_Offset unit = hints->striping_unit, panes;
+    MPI_Offset unit = hints->striping_unit, bytes, panes;
 
-    x->aggregators = (int)hints->cb_nodes;
-    x->bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
-    x->bytes = (x->bytes < MUR_PANE_MIN ? MUR_PANE_MIN : x->bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
-    if (unit >= MUR_PANE_MIN && unit % MUR_MARKED == 0 && x->bytes >= unit)
-        x->bytes -= x->bytes % unit;
+    bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
+    bytes = (bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
+    if (unit >= MUR_PANE_MIN && unit % MUR_MARKED == 0 && bytes >= unit)
+        bytes -= bytes % unit;
     else
         unit = MUR_MARKED;
+    if (!adapt(x, (int)hints->cb_nodes, bytes))
+        return no_memory(x);
     access->origin = access->all.first - access->all.first % unit;
     panes = (access->all.end - access->origin + x->bytes - 1) / x->bytes;
     x->rounds = (uint64_t)((panes + x->aggregators - 1) / x->aggregators);
-    x->mine = -1;
-    for (int a = 0; a < x->aggregators; a++)
-        if (rank_of(x, a) == access->file->comm->rank)
-            x->mine = a;
-    return allocate(x) ? MPI_SUCCESS : no_memory(x);
+    return MPI_SUCCESS;
 }
 
 static int plan(struct mur_schedule *s, void *argument)
@@ -427,16 +466,34 @@ static int plan(struct mur_schedule *s, void *argument)
     return rc;
 }
 
-static void exchange_free(struct mur_exchange *x)
+/* The file's, unless an earlier access is under way with it. NULL: no memory. */
+static struct mur_exchange *take_exchange(struct mur_access *access)
 {
-    for (int a = 0; a < x->aggregators && x->out; a++)
-        free_parcel(&x->out[a]);
-    for (int r = 0; r < x->ranks && x->in; r++)
-        free_parcel(&x->in[r]);
-    free(x->out);
-    free(x->in);
-    free(x->buffer);
-    free((void *)x->words);
+    struct mur_file *file = access->file;
+    struct mur_exchange *x = file->exchange;
+
+    file->exchange = NULL;
+    if (!x && (x = calloc(1, sizeof *x)) != NULL) {
+        x->ranks = file->comm->size;
+        x->wishes = calloc((size_t)x->ranks, sizeof *x->wishes);
+    }
+    if (!x)
+        return NULL;
+    x->access = access;
+    x->round = 0;
+    x->verdict = 0;
+    if (!x->wishes) {
+        mur_exchange_free(x);
+        return NULL;
+    }
+    return x;
+}
+
+void mur_exchange_free(struct mur_exchange *x)
+{
+    if (!x)
+        return;
+    free_memory(x);
     free(x->wishes);
     free(x);
 }
@@ -445,19 +502,15 @@ static struct mur_schedule *build(struct mur_access *access)
 {
     struct mur_comm *comm = access->file->comm;
     struct mur_schedule *s = mur_schedule_create(comm);
-    struct mur_exchange *x = calloc(1, sizeof *x);
+    struct mur_exchange *x = take_exchange(access);
     struct mur_blocks blocks;
 
     access->exchange = x;
+    if (s && !x)
+        mur_schedule_fail(
+            s, mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", access->file->name));
     if (!s || !x)
         return s;
-    x->access = access;
-    x->ranks = comm->size;
-    x->wishes = calloc((size_t)comm->size, sizeof *x->wishes);
-    if (!x->wishes) {
-        mur_schedule_fail(s, no_memory(x));
-        return s;
-    }
     x->wishes[comm->rank] = mur_access_wish(access);
     blocks = mur_blocks_regular(x->wishes, sizeof *x->wishes, byte_type());
     mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
@@ -468,10 +521,14 @@ static struct mur_schedule *build(struct mur_access *access)
 
 static void end(struct mur_access *access, int rc)
 {
+    struct mur_file *file = access->file;
+
     if (rc && !access->error)
         access->error = rc;
-    if (access->exchange)
-        exchange_free(access->exchange);
+    if (rc || file->exchange) /* one that failed half-way has not cleared what it marked */
+        mur_exchange_free(access->exchange);
+    else
+        file->exchange = access->exchange;
     access->exchange = NULL;
 }
 
