@@ -23,6 +23,7 @@ struct mur_settings {
     long coll_verbose;
     long rma_direct;
     long progress_thread;
+    long io_shared;
     long info;
 };
 extern struct mur_settings mur_settings;

@@ -154,6 +154,8 @@ int mur_entry_blame(struct mur_comm *comm, int code)
 
 static struct owner owner_comm(struct mur_comm *comm)
 {
+    if (comm->file)
+        return (struct owner){MUR_KIND_FILE, comm->file, *mur_file_errhandler(comm->file)};
     return (struct owner){MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler};
 }
 

@@ -12,6 +12,7 @@
 #include "engine/board.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "io/pointer.h"
 #include "match/match.h"
 #include "mpi.h"
 #include "mpi/information.h"
@@ -45,6 +46,7 @@ static int start(void)
         return rc;
     if (complaints && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
+    mur_pointer_setup();
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
         return rc;
