@@ -16,7 +16,7 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
-enum tail_value { RANK, SIZE, APPNUM, MAXPROCS, CONTROL_FD, NODE_FD, PROTOCOL };
+enum tail_value { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, APPNUM, MAXPROCS, UNIVERSE, CONTROL_FD, NODE_FD, PROTOCOL };
 
 /* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
  * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
@@ -27,24 +27,24 @@ static const struct tail_entry {
     {MUR_ENV_PROTOCOL, PROTOCOL},
     {MUR_ENV_RANK, RANK},
     {MUR_ENV_SIZE, SIZE},
-    {MUR_ENV_LOCAL_RANK, RANK},
-    {MUR_ENV_LOCAL_SIZE, SIZE},
+    {MUR_ENV_LOCAL_RANK, LOCAL_RANK},
+    {MUR_ENV_LOCAL_SIZE, LOCAL_SIZE},
     {MUR_ENV_APPNUM, APPNUM},
     {MUR_ENV_MAXPROCS, MAXPROCS},
     {MUR_ENV_CONTROL_FD, CONTROL_FD},
     {MUR_ENV_NODE_FD, NODE_FD},
     {"OMPI_COMM_WORLD_RANK", RANK},
     {"OMPI_COMM_WORLD_SIZE", SIZE},
-    {"OMPI_COMM_WORLD_LOCAL_RANK", RANK},
-    {"OMPI_COMM_WORLD_LOCAL_SIZE", SIZE},
-    {"OMPI_COMM_WORLD_NODE_RANK", RANK},
-    {"OMPI_UNIVERSE_SIZE", SIZE},
-    {"MPI_LOCALRANKID", RANK},
-    {"MPI_LOCALNRANKS", SIZE},
+    {"OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
+    {"OMPI_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
+    {"OMPI_COMM_WORLD_NODE_RANK", LOCAL_RANK},
+    {"OMPI_UNIVERSE_SIZE", UNIVERSE},
+    {"MPI_LOCALRANKID", LOCAL_RANK},
+    {"MPI_LOCALNRANKS", LOCAL_SIZE},
     {"MV2_COMM_WORLD_RANK", RANK},
     {"MV2_COMM_WORLD_SIZE", SIZE},
-    {"MV2_COMM_WORLD_LOCAL_RANK", RANK},
-    {"MV2_COMM_WORLD_LOCAL_SIZE", SIZE},
+    {"MV2_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
+    {"MV2_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
 };
 
 #define TAIL_COUNT ((int)(sizeof tail / sizeof tail[0]))
@@ -53,6 +53,7 @@ static const struct tail_entry {
 static const char *const outer_names[] = {
     MUR_ENV_JOB_ID,
     MUR_ENV_ERRHANDLER,
+    MUR_ENV_UNIVERSE,
     "PMI_RANK",
     "PMI_SIZE",
     "PMI_ID",
@@ -99,6 +100,29 @@ static bool is_launchers(const char *variable)
     return false;
 }
 
+static bool is_listed(const struct mur_assignments *names, const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    for (int i = 0; i < names->count; i++)
+        if (name_matches(names->items[i], variable, length))
+            return true;
+    return false;
+}
+
+/* Whether ranks of `context` get this variable of our own environment. */
+static bool is_passed(const struct mur_jobspec *job, const struct mur_context *context, const char *variable)
+{
+    const struct mur_inheritance *rule =
+        context->inheritance.passing == MUR_PASS_UNSET ? &job->inheritance : &context->inheritance;
+
+    if (is_launchers(variable))
+        return false;
+    if (rule->passing == MUR_PASS_UNSET || rule->passing == MUR_PASS_ALL)
+        return true;
+    return is_listed(&rule->names, variable) || is_listed(&context->inheritance.names, variable);
+}
+
 /* Puts `variable` into the list of *count, in place of an earlier one of the same name. */
 static void put(char **variables, int *count, char *variable)
 {
@@ -123,15 +147,17 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 2 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 3 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
-        if (!is_launchers(environ[i]))
+        if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < lists[l]->count; i++)
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
+    if (job->universe)
+        variables[count++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);
     if (context->initial_errhandler)
         variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
 
@@ -146,10 +172,13 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
     const int values[] = {
         [RANK] = place->rank,
         [SIZE] = job->size,
+        [LOCAL_RANK] = job->local_of[place->rank],
+        [LOCAL_SIZE] = job->hosts.items[job->node_of[place->rank]].ranks,
         [APPNUM] = place->appnum,
         [CONTROL_FD] = place->control_fd,
         [NODE_FD] = place->node_fd,
         [PROTOCOL] = MUR_JOB_PROTOCOL,
+        [UNIVERSE] = job->universe ? job->universe : job->size,
         [MAXPROCS] = job->contexts[place->appnum].ranks,
     };
 

@@ -11,7 +11,7 @@ struct mur_environment { /* of one context; one buffer is filled anew for each r
     char *texts; /* memory of the rank's own */
 };
 
-struct mur_rank_place { /* what differs between the ranks; one node, so local is global */
+struct mur_rank_place { /* what differs between the ranks, beside what placement knows */
     int rank;
     int appnum;
     int control_fd;

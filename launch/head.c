@@ -18,10 +18,12 @@
 
 #include "agent.h"
 #include "descendants.h"
+#include "exits.h"
 #include "frame.h"
 #include "loop.h"
 #include "report.h"
 #include "say.h"
+#include "tree/tree.h"
 
 #define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
 #define SIGNAL_GRACE_MS  2000 /* for all, after a signal that asks us to end */
@@ -36,9 +38,10 @@ struct head {
     struct mur_timer timeout;
     pid_t agent_pid;
     struct mur_pids strangers; /* children that an exec gave us: not ours to kill */
-    int code;                  /* of the first failure */
-    struct mur_frame failure;  /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
-    int end_signal;            /* a signal to us that ended the job */
+    struct mur_exits exits;
+    int code;                 /* of the first failure */
+    struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
+    int end_signal;           /* a signal to us that ended the job */
     bool is_ending;
     bool has_timed_out;
     bool is_over;
@@ -130,6 +133,7 @@ static void take_failure(struct head *head, const struct mur_frame *failure)
 static void finish(struct head *head, const struct mur_frame *done)
 {
     head->is_over = true;
+    mur_exits_print(&head->exits, head->job);
     mur_report_failure(head->job, &head->failure, done->ended);
     if (head->has_timed_out)
         mur_say("the job reached its time limit of %g s and was ended (%d rank%s still ran)",
@@ -152,6 +156,8 @@ static void agent_ready(void *owner)
         mur_say("rank %d runs as pid %d", frame.rank, frame.pid);
     else if (frame.kind == MUR_FRAME_FAILURE)
         take_failure(head, &frame);
+    else if (frame.kind == MUR_FRAME_EXITED)
+        mur_exits_note(&head->exits, head->job, &frame);
     else if (frame.kind == MUR_FRAME_DONE)
         finish(head, &frame);
 }
@@ -216,7 +222,8 @@ static void start_agent(struct head *head, const struct rlimit *files)
     if (head->agent_pid == 0) {
         close(ends[0]);
         close(head->signals.fd);
-        mur_agent_run(head->job, files, ends[1]);
+        mur_agent_run(head->job, files,
+                      &(struct mur_agent_place){.end = mur_place_count(head->job), .head_fd = ends[1]});
         _exit(0);
     }
     close(ends[1]);

@@ -19,9 +19,20 @@
 #define OWN_PROCESSES    2             /* mpiexec and the agent; a rank is one more each */
 #define RANK_BYTES       (1024 * 1024) /* the least a process costs: its stack, page tables, libc's private pages */
 
-static void check_descriptors(int ranks, struct rlimit *files)
+/* What a rank needs beside, each for stdout and stderr: a file with a set of streams to watch, or a copy. */
+static int more_descriptors(const struct mur_jobspec *job)
 {
-    rlim_t needed = (rlim_t)ranks * RANK_DESCRIPTORS + OWN_DESCRIPTORS;
+    const struct mur_formats *formats = &job->formats;
+    int count = 2 * (formats->out != NULL) + 2 * (formats->err != NULL);
+
+    if (formats->copies)
+        count += formats->has_copies_only ? 4 : 2;
+    return count + (job->stdin_rank == MUR_STDIN_ALL);
+}
+
+static void check_descriptors(const struct mur_jobspec *job, int ranks, struct rlimit *files)
+{
+    rlim_t needed = (rlim_t)ranks * (rlim_t)(RANK_DESCRIPTORS + more_descriptors(job)) + OWN_DESCRIPTORS;
     struct rlimit raised;
 
     if (getrlimit(RLIMIT_NOFILE, files) < 0)
@@ -95,9 +106,11 @@ static void check_memory(int ranks)
                  ranks, needed >> 20, limit >> 20);
 }
 
-void mur_limits_check(int ranks, struct rlimit *files)
+void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files)
 {
-    check_descriptors(ranks, files);
+    int ranks = node < 0 ? 0 : job->hosts.items[node].ranks;
+
+    check_descriptors(job, ranks, files);
     check_processes(ranks);
     check_memory(ranks);
 }

@@ -5,8 +5,10 @@
 
 #include <sys/resource.h>
 
+#include "jobspec.h"
+
 /* Raises the soft limit of descriptors to the hard one for ourselves and stores the old limits for the ranks in
- * *files. Ends mpiexec with a message when `ranks` are too many. */
-void mur_limits_check(int ranks, struct rlimit *files);
+ * *files. Ends with a message when the job has too many ranks for this machine, whose number is `node`. */
+void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files);
 
 #endif

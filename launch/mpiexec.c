@@ -1,19 +1,24 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpiexec: reads the command line, checks what can be checked, and runs the job.
  *
- * The way through the files: options.c makes a jobspec.h, program.c and limits.c check it; head.c forks the agent and
- * decides; agent.c starts the ranks (spawn.c, environment.c), forwards what they write (output.c, sink.c) and read
- * (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c says what went wrong. */
+ * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
+ * it; head.c forks the agent and decides; agent.c starts the ranks (spawn.c, environment.c), forwards what they write
+ * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
+ * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "head.h"
+#include "hosts/placement.h"
 #include "limits.h"
-#include "options.h"
+#include "options/options.h"
 #include "program.h"
 #include "say.h"
+#include "tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.
  */
@@ -38,6 +43,39 @@ static void name_job(struct mur_jobspec *job)
     snprintf(job->id, sizeof job->id, "%s.%d.%llx", job->host, (int)getpid(), (unsigned long long)now.tv_sec);
 }
 
+/* One note for all that was accepted without an effect. */
+static void note_ignored(const struct mur_jobspec *job)
+{
+    char list[1024] = "";
+    size_t length = 0;
+
+    for (int i = 0; i < job->ignored.count && length < sizeof list; i++)
+        length += (size_t)snprintf(list + length, sizeof list - length, "%s%s", i ? ", " : "", job->ignored.items[i]);
+    if (job->ignored.count)
+        mur_say("note: ignored, for nothing here needs it: %s", list);
+}
+
+/* Finds the ranks' hosts and CPUs, or ends with what is wrong. */
+static void place_ranks(struct mur_jobspec *job)
+{
+    struct mur_problem problem;
+
+    if (!mur_placement_make(job, &problem))
+        mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
+    if (job->stdin_rank >= job->size)
+        mur_quit(MUR_EXIT_USAGE, "-stdin %d: the job has ranks 0 to %d", job->stdin_rank, job->size - 1);
+    if (job->universe && job->universe < job->size)
+        mur_quit(MUR_EXIT_USAGE, "-usize %d: the job itself has %d ranks", job->universe, job->size);
+    if (job->shows_map || (job->is_verbose && job->hosts.count > 1))
+        mur_placement_show(job);
+    job->local_node = -1;
+    for (int node = 0; node < job->hosts.count; node++)
+        if (job->hosts.items[node].is_local && !job->launcher.is_for_local)
+            job->local_node = node;
+    if (job->local_node >= 0 && !mur_binding_start(job, job->local_node, &problem))
+        mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
+}
+
 int main(int argc, char **argv)
 {
     struct mur_jobspec job;
@@ -48,6 +86,8 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     if (argc < 1)
         return MUR_EXIT_USAGE;
+    if (argc > 1 && strcmp(argv[1], "-agent") == 0)
+        return mur_remote_run(argv + 2);
     rc = mur_options_parse(argv, &job, error, sizeof error);
     if (rc) {
         mur_say("%s", error);
@@ -62,7 +102,10 @@ int main(int argc, char **argv)
         return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
     }
     name_job(&job);
-    mur_programs_find(&job);
-    mur_limits_check(job.size, &files);
+    note_ignored(&job);
+    place_ranks(&job);
+    mur_secret_random(job.secret, sizeof job.secret);
+    mur_programs_find(&job, job.local_node);
+    mur_limits_check(&job, job.local_node, &files);
     return mur_head_run(&job, &files);
 }

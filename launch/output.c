@@ -6,6 +6,7 @@
 #include "output.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "alloc.h"
+#include "label.h"
 #include "say.h"
 
 #define LINE_BYTES       65536 /* a longer line goes out in pieces */
@@ -26,8 +28,8 @@
 
 static void put_labelled(struct mur_channel *channel, struct mur_stream *stream, const char *data, int size)
 {
-    char label[32];
-    int label_size = snprintf(label, sizeof label, "[%d] ", stream->rank);
+    char label[512];
+    size_t label_size = mur_label_make(channel->output->job, stream->rank, stream->is_stderr, label, sizeof label);
 
     if (channel->open && channel->open != stream) { /* its rank went silent in the middle of a line */
         mur_sink_put(&channel->sink, "\n", 1);
@@ -38,7 +40,7 @@ static void put_labelled(struct mur_channel *channel, struct mur_stream *stream,
         int length = newline ? (int)(newline - data) + 1 : size;
 
         if (!channel->open)
-            mur_sink_put(&channel->sink, label, (size_t)label_size);
+            mur_sink_put(&channel->sink, label, label_size);
         mur_sink_put(&channel->sink, data, (size_t)length);
         channel->open = newline ? NULL : stream;
         data += length;
@@ -46,11 +48,22 @@ static void put_labelled(struct mur_channel *channel, struct mur_stream *stream,
     }
 }
 
+/* Labels are in it already; only an unfinished line of somebody else's may need an end. */
+static void put_relayed(struct mur_channel *channel, struct mur_stream *stream, const char *data, int size)
+{
+    if (channel->open && channel->open != stream)
+        mur_sink_put(&channel->sink, "\n", 1);
+    mur_sink_put(&channel->sink, data, (size_t)size);
+    channel->open = data[size - 1] == '\n' ? NULL : stream;
+}
+
 static void put(struct mur_stream *stream, const char *data, int size)
 {
     if (size <= 0)
         return;
-    if (stream->channel->output->is_labelled)
+    if (stream->is_relay && stream->channel->output->is_labelled)
+        put_relayed(stream->channel, stream, data, size);
+    else if (stream->channel->output->is_labelled)
         put_labelled(stream->channel, stream, data, size);
     else
         mur_sink_put(&stream->channel->sink, data, (size_t)size);
@@ -166,10 +179,35 @@ static void end_stream(struct mur_stream *stream)
     if (channel->one.fd == stream->fd)
         mur_loop_unwatch(channel->output->loop, &channel->one);
     LIST_REMOVE(stream, in_streams);
+    if (stream->copy_fd >= 0)
+        close(stream->copy_fd);
     close(stream->fd); /* which also takes it out of the epoll sets */
     stream->fd = -1;
     free(stream->partial);
     stream->partial = NULL;
+}
+
+static void report_failure(struct mur_output *output, const char *name, int error)
+{
+    if (output->failed)
+        output->failed(output->owner, name, error);
+}
+
+/* Writes to the copy; it is a plain file, which takes what it gets at once or not at all. */
+static void copy(struct mur_stream *stream, const char *data, size_t size)
+{
+    while (size > 0 && stream->copy_fd >= 0) {
+        ssize_t written = write(stream->copy_fd, data, size);
+
+        if (written < 0 && errno != EINTR) {
+            report_failure(stream->channel->output, stream->channel->output->job->formats.copies, errno);
+            close(stream->copy_fd);
+            stream->copy_fd = -1;
+        } else if (written > 0) {
+            data += written;
+            size -= (size_t)written;
+        }
+    }
 }
 
 static void read_stream(struct mur_stream *stream)
@@ -180,28 +218,32 @@ static void read_stream(struct mur_stream *stream)
     do
         size = read(stream->fd, data, sizeof data);
     while (size < 0 && errno == EINTR);
-    if (size > 0)
+    if (size > 0) {
+        copy(stream, data, (size_t)size);
         take(stream, data, (int)size);
-    else if (size == 0 || errno != EAGAIN || stream->channel->output->is_draining)
+        if (stream->consumed)
+            stream->consumed(stream, (int)size);
+    } else if (size == 0 || errno != EAGAIN || stream->channel->output->is_draining) {
         end_stream(stream);
+    }
 }
 
 /* ---- events ---- */
 
-static void report_failure(struct mur_channel *channel)
+static void report_sink(struct mur_channel *channel)
 {
     int error = channel->sink.error;
 
-    if (error && error != ECANCELED && channel->output->failed) {
+    if (error && error != ECANCELED) {
         channel->sink.error = ECANCELED; /* told; the sink stays closed */
-        channel->output->failed(channel->output->owner, error);
+        report_failure(channel->output, channel->name, error);
     }
 }
 
 static void settle(struct mur_channel *channel)
 {
     mur_sink_flush(&channel->sink);
-    report_failure(channel);
+    report_sink(channel);
     set_gate(channel);
     set_timer(channel);
 }
@@ -279,14 +321,17 @@ static bool is_same_file(int a, int b)
            first.st_ino == second.st_ino;
 }
 
-static void open_channel(struct mur_output *output, int fd)
+static struct mur_channel *open_channel(struct mur_output *output, int fd, char *name)
 {
-    struct mur_channel *channel = &output->channels[output->channel_count++];
+    struct mur_channel *channel = mur_alloc(1, sizeof *channel);
     int set = epoll_create1(EPOLL_CLOEXEC);
 
     if (set < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot create an epoll descriptor: %s", strerror(errno));
     channel->output = output;
+    channel->name = name;
+    channel->next = output->channels;
+    output->channels = channel;
     LIST_INIT(&channel->streams);
     TAILQ_INIT(&channel->partials);
     mur_sink_open(&channel->sink, output->loop, fd);
@@ -296,18 +341,98 @@ static void open_channel(struct mur_output *output, int fd)
     channel->one = (struct mur_watch){.fd = -1, .ready = one_ready};
     channel->timer = (struct mur_timer){.fire = time_passed, .owner = channel};
     mur_loop_add_timer(output->loop, &channel->timer);
+    return channel;
 }
 
-void mur_output_open(struct mur_output *output, struct mur_loop *loop, bool is_labelled)
+void mur_output_open(struct mur_output *output, struct mur_loop *loop, const struct mur_jobspec *job)
 {
     output->loop = loop;
-    output->is_labelled = is_labelled;
-    open_channel(output, STDOUT_FILENO);
+    output->job = job;
+    output->is_labelled = mur_label_is_wanted(job);
+    output->out = output->err = open_channel(output, STDOUT_FILENO, NULL);
     if (!is_same_file(STDOUT_FILENO, STDERR_FILENO))
-        open_channel(output, STDERR_FILENO);
+        output->err = open_channel(output, STDERR_FILENO, NULL);
 }
 
-static void add_stream(struct mur_channel *channel, struct mur_stream *stream)
+/* ---- files ---- */
+
+static int open_file(const char *name)
+{
+    /* Without a reader a pipe of that name fails instead of waiting for one. */
+    return open(name, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+}
+
+/* The channel of the file `name`, which is kept; `otherwise` when it cannot be opened. */
+static struct mur_channel *file_channel(struct mur_output *output, char *name, struct mur_channel *otherwise)
+{
+    int fd;
+
+    for (struct mur_channel *channel = output->channels; channel; channel = channel->next)
+        if (channel->name && strcmp(channel->name, name) == 0) {
+            free(name);
+            return channel;
+        }
+    fd = open_file(name);
+    if (fd >= 0)
+        return open_channel(output, fd, name);
+    report_failure(output, name, errno);
+    return otherwise;
+}
+
+/* Makes the directories that `name` is to lie in; what fails shows when the file is opened. */
+static void make_directories(char *name)
+{
+    for (char *slash = strchr(name + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        mkdir(name, 0777);
+        *slash = '/';
+    }
+}
+
+/* DIR/1/rank.07/stdout: the number of the job and as many digits as its highest rank needs. */
+static char *copy_name(const struct mur_output *output, const struct mur_stream *stream)
+{
+    int width = snprintf(NULL, 0, "%d", output->job->size - 1);
+    char *name = mur_alloc_text("%s/1/rank.%0*d/%s", output->job->formats.copies, width, stream->rank,
+                                stream->is_stderr ? "stderr" : "stdout");
+
+    make_directories(name);
+    return name;
+}
+
+static struct mur_channel *choose_channel(struct mur_output *output, struct mur_stream *stream)
+{
+    const struct mur_formats *formats = &output->job->formats;
+    bool is_stderr = stream->is_stderr && !formats->is_merged;
+    struct mur_channel *channel = is_stderr ? output->err : output->out;
+    const char *pattern = is_stderr ? formats->err : formats->out;
+    char name[4096];
+
+    if (pattern) {
+        mur_pattern_expand(pattern, output->job, stream->rank, name, sizeof name);
+        return file_channel(output, mur_alloc_text("%s", name), channel);
+    }
+    if (formats->copies && formats->has_copies_only) {
+        stream->is_stderr = is_stderr; /* merged: into the one file */
+        return file_channel(output, copy_name(output, stream), channel);
+    }
+    return channel;
+}
+
+static void open_copy(struct mur_output *output, struct mur_stream *stream)
+{
+    char *name;
+
+    if (!output->job->formats.copies || output->job->formats.has_copies_only)
+        return;
+    name = copy_name(output, stream);
+    stream->copy_fd = open_file(name);
+    if (stream->copy_fd < 0)
+        report_failure(output, name, errno);
+    free(name);
+}
+
+static void watch_stream(struct mur_stream *stream, struct mur_channel *channel)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = stream};
 
@@ -318,34 +443,45 @@ static void add_stream(struct mur_channel *channel, struct mur_stream *stream)
     set_gate(channel);
 }
 
+static void add_stream(struct mur_output *output, struct mur_stream *stream, bool is_stderr)
+{
+    stream->is_stderr = is_stderr;
+    stream->copy_fd = -1;
+    open_copy(output, stream);
+    watch_stream(stream, choose_channel(output, stream));
+}
+
+void mur_output_add_relay(struct mur_output *output, struct mur_stream *stdout_stream, struct mur_stream *stderr_stream)
+{
+    watch_stream(stdout_stream, output->out);
+    watch_stream(stderr_stream, output->err);
+}
+
 void mur_output_add(struct mur_output *output, struct mur_stream *stdout_stream, struct mur_stream *stderr_stream)
 {
-    add_stream(&output->channels[0], stdout_stream);
-    add_stream(&output->channels[output->channel_count - 1], stderr_stream);
+    add_stream(output, stdout_stream, false);
+    add_stream(output, stderr_stream, true);
 }
 
 void mur_output_drain(struct mur_output *output)
 {
     output->is_draining = true;
-    for (int i = 0; i < output->channel_count; i++)
-        if (output->channels[i].sink.start == output->channels[i].sink.end)
-            drain_channel(&output->channels[i]);
+    for (struct mur_channel *channel = output->channels; channel; channel = channel->next)
+        if (channel->sink.start == channel->sink.end)
+            drain_channel(channel);
 }
 
 void mur_output_drop(struct mur_output *output)
 {
-    for (int i = 0; i < output->channel_count; i++)
-        mur_sink_drop(&output->channels[i].sink);
+    for (struct mur_channel *channel = output->channels; channel; channel = channel->next)
+        mur_sink_drop(&channel->sink);
     mur_output_drain(output);
 }
 
 bool mur_output_is_done(const struct mur_output *output)
 {
-    for (int i = 0; i < output->channel_count; i++) {
-        const struct mur_channel *channel = &output->channels[i];
-
+    for (const struct mur_channel *channel = output->channels; channel; channel = channel->next)
         if (!LIST_EMPTY(&channel->streams) || channel->sink.start != channel->sink.end)
             return false;
-    }
     return true;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds programs as the shell does: a name with a '/' is a file seen from the ranks' directory, any other is looked for
- * along mpiexec's own PATH. */
+ * in the directories of -path, then along mpiexec's own PATH. */
 #include "program.h"
 
 #include <errno.h>
@@ -44,14 +44,9 @@ static int executable_check(int directory, const char *path)
     return faccessat(directory, path, X_OK, AT_EACCESS) < 0 ? errno : 0;
 }
 
-/* The first executable `name` along PATH, or NULL with *problem set to why the best candidate will not do. */
-static char *search_path(int directory, const char *name, int *problem)
+/* The first executable `name` along `path`, or NULL with *problem set to why the best candidate will not do. */
+static char *search_path(const char *path, int directory, const char *name, int *problem)
 {
-    const char *path = getenv("PATH");
-
-    *problem = ENOENT;
-    if (!path)
-        path = "/usr/local/bin:/usr/bin:/bin";
     for (;;) {
         size_t length = strcspn(path, ":");
         char *candidate = length ? mur_alloc_text("%.*s/%s", (int)length, path, name) : mur_alloc_text("./%s", name);
@@ -71,15 +66,22 @@ static char *search_path(int directory, const char *name, int *problem)
 static void find_program(struct mur_context *context)
 {
     const char *name = context->argv[0];
+    const char *path = getenv("PATH");
     const char *where = context->wdir ? context->wdir : "the current directory";
     int directory = open_directory(context);
     int problem = 0;
 
+    if (!path)
+        path = "/usr/local/bin:/usr/bin:/bin";
     if (strchr(name, '/')) {
         context->path = mur_alloc_text("%s", name);
         problem = executable_check(directory, name);
     } else {
-        context->path = search_path(directory, name, &problem);
+        problem = ENOENT;
+        if (context->search)
+            context->path = search_path(context->search, directory, name, &problem);
+        if (!context->path)
+            context->path = search_path(path, directory, name, &problem);
         if (context->path)
             problem = 0;
     }
@@ -90,13 +92,22 @@ static void find_program(struct mur_context *context)
     if (problem && strchr(name, '/'))
         mur_quit(MUR_EXIT_NOT_FOUND, "no program '%s', looked for from %s: %s", name, where, strerror(problem));
     if (problem)
-        mur_quit(MUR_EXIT_NOT_FOUND, "no program '%s' in PATH; for one in %s write ./%s", name, where, name);
+        mur_quit(MUR_EXIT_NOT_FOUND, "no program '%s' in PATH%s%s; for one in %s write ./%s", name,
+                 context->search ? " or -path " : "", context->search ? context->search : "", where, name);
     if (directory != AT_FDCWD)
         close(directory);
 }
 
-void mur_programs_find(struct mur_jobspec *job)
+void mur_programs_find(struct mur_jobspec *job, int node)
 {
-    for (int i = 0; i < job->context_count; i++)
-        find_program(&job->contexts[i]);
+    int rank = 0;
+
+    for (int i = 0; i < job->context_count; i++) {
+        bool is_here = false;
+
+        for (int left = job->contexts[i].ranks; left > 0; left--)
+            is_here |= job->node_of[rank++] == node;
+        if (is_here)
+            find_program(&job->contexts[i]);
+    }
 }

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,16 +20,23 @@
 #include "alloc.h"
 #include "say.h"
 
-enum step { STEP_NONE, STEP_TIE, STEP_GROUP, STEP_STDIO, STEP_PASS, STEP_LIMIT, STEP_DIRECTORY, STEP_EXECUTE };
+enum step {
+    STEP_NONE,
+    STEP_TIE,
+    STEP_GROUP,
+    STEP_STDIO,
+    STEP_PASS,
+    STEP_LIMIT,
+    STEP_CPUS,
+    STEP_DIRECTORY,
+    STEP_EXECUTE
+};
 
 static const char *const step_texts[] = {
-    [STEP_TIE] = "tie its life to the agent's",
-    [STEP_GROUP] = "make a process group",
-    [STEP_STDIO] = "set up standard input and output",
-    [STEP_PASS] = "pass on the control socket",
-    [STEP_LIMIT] = "restore the limit of open files",
-    [STEP_DIRECTORY] = "enter its working directory",
-    [STEP_EXECUTE] = "execute the program",
+    [STEP_TIE] = "tie its life to the agent's",        [STEP_GROUP] = "make a process group",
+    [STEP_STDIO] = "set up standard input and output", [STEP_PASS] = "pass on the control socket",
+    [STEP_LIMIT] = "restore the limit of open files",  [STEP_CPUS] = "bind it to its CPUs",
+    [STEP_DIRECTORY] = "enter its working directory",  [STEP_EXECUTE] = "execute the program",
 };
 
 struct start { /* what the child needs, and how it reports */
@@ -41,6 +49,8 @@ struct start { /* what the child needs, and how it reports */
     int control_fd;
     int node_fd;
     struct rlimit files;
+    bool is_bound;
+    cpu_set_t cpus;
     pid_t agent;
     /* Volatile: the compiler believes that what a function that never returns has stored, nobody will read. */
     volatile int step;  /* enum step: what failed */
@@ -75,7 +85,8 @@ void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *
     spawner->shell_argvs = mur_alloc((size_t)job->context_count, sizeof *spawner->shell_argvs);
     for (int i = 0; i < job->context_count; i++) {
         mur_environment_prepare(&spawner->environments[i], job, &job->contexts[i]);
-        spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
+        if (job->contexts[i].path) /* else it has no ranks here */
+            spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
     }
     spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (spawner->null_fd < 0)
@@ -119,6 +130,8 @@ static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
 
     child_bind(start);
     child_set_descriptors(start);
+    if (start->is_bound && sched_setaffinity(0, sizeof start->cpus, &start->cpus) < 0)
+        child_fail(start, STEP_CPUS);
     if (start->wdir && chdir(start->wdir) < 0)
         child_fail(start, STEP_DIRECTORY);
     sigemptyset(&none);
@@ -198,12 +211,14 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .argv = context->argv,
         .shell_argv = spawner->shell_argvs[appnum],
         .environment = environment->variables,
-        .stdio = {rank == 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
+        .stdio = {spawner->stdin_fd >= 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
         .control_fd = channels.control[1],
         .node_fd = spawner->node_fd,
         .files = spawner->files,
         .agent = getpid(),
     };
+    start.is_bound = mur_binding_of(spawner->job, spawner->job->local_of[rank],
+                                    spawner->job->hosts.items[spawner->job->node_of[rank]].ranks, &start.cpus);
     pid = start_child(&start);
     if (pid < 0)
         return set_failure(failure, spawner, rank, "fork", errno, NULL);

@@ -21,7 +21,7 @@ struct mur_spawner {
     struct rlimit files;                  /* the limits ranks get back */
     int node_fd;
     int null_fd;
-    int stdin_fd; /* of rank 0 */
+    int stdin_fd; /* of the rank to be started; -1: nothing */
 };
 
 struct mur_spawned { /* a rank and the agent's ends of what connects them */

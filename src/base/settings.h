@@ -13,6 +13,9 @@ struct mur_settings {
     long shm_copy_chunk;
     long shm_lane_slots;
     long shm_lane_bytes;
+    long tcp_eager_max;
+    long tcp_buffer;
+    long tcp_timeout;
     long unexpected_max;
     long wait_spin;
     long wait_yield;

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -46,6 +47,41 @@ static int send_control(uint32_t kind, int value, const char *text)
                : 0;
 }
 
+/* A world of one has memory of its own, of the same structure. */
+static int make_job(void)
+{
+    uint64_t bytes = mur_node_bytes(1, 1);
+    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+
+    if (job == MAP_FAILED)
+        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)bytes,
+                         strerror(errno));
+    job->size = job->nodes = job->local_size = 1;
+    mur_process.job = job;
+    mur_process.node_bytes = bytes - mur_job_bytes(1);
+    mur_process.node_memory = (char *)job + mur_job_bytes(1);
+    return MPI_SUCCESS;
+}
+
+static int map_job(int fd)
+{
+    struct mur_process *process = &mur_process;
+    uint64_t bytes = mur_node_bytes(process->size, process->local_size);
+    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+
+    if (job == MAP_FAILED)
+        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of the node's shared memory: %s",
+                         (unsigned long long)bytes, strerror(errno));
+    if (job->size != process->size || job->local_size != process->local_size || job->node < 0 ||
+        job->node >= job->nodes || job->node_of[process->rank] != job->node)
+        return mur_error(MPI_ERR_OTHER, "the launcher's memory and environment differ: %d or %d ranks, %d or %d here",
+                         job->size, process->size, job->local_size, process->local_size);
+    process->job = job;
+    process->node_bytes = bytes - mur_job_bytes(process->size);
+    process->node_memory = (char *)job + mur_job_bytes(process->size);
+    return MPI_SUCCESS;
+}
+
 static int join_job(void)
 {
     struct mur_process *process = &mur_process;
@@ -62,8 +98,8 @@ static int join_job(void)
         (rc = number(MUR_ENV_LOCAL_SIZE, &process->local_size)) || (rc = number(MUR_ENV_APPNUM, &process->appnum)) ||
         (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &process->node_fd)))
         return rc;
-    if (process->size < 1 || process->rank < 0 || process->rank >= process->size ||
-        process->local_size != process->size || process->local_rank != process->rank)
+    if (process->size < 1 || process->rank < 0 || process->rank >= process->size || process->local_size < 1 ||
+        process->local_size > process->size || process->local_rank < 0 || process->local_rank >= process->local_size)
         return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, local %d of %d, which cannot be",
                          process->rank, process->size, process->local_rank, process->local_size);
     rc = send_control(MUR_CONTROL_INIT, getpid(), "");
@@ -74,7 +110,7 @@ static int join_job(void)
                          process->control_fd, strerror(rc));
     fcntl(process->control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(process->node_fd, F_SETFD, FD_CLOEXEC);
-    return MPI_SUCCESS;
+    return map_job(process->node_fd);
 }
 
 int mur_boot_start(void)
@@ -83,8 +119,8 @@ int mur_boot_start(void)
 
     if (gethostname(mur_process.host, sizeof mur_process.host - 1))
         strcpy(mur_process.host, "localhost");
-    snprintf(mur_process.job, sizeof mur_process.job, "%s", job ? job : "singleton");
-    return getenv(MUR_ENV_CONTROL_FD) ? join_job() : MPI_SUCCESS;
+    snprintf(mur_process.job_id, sizeof mur_process.job_id, "%s", job ? job : "singleton");
+    return getenv(MUR_ENV_CONTROL_FD) ? join_job() : make_job();
 }
 
 int mur_boot_resume(void)
@@ -98,6 +134,48 @@ void mur_boot_finish(void)
 {
     if (mur_process.control_fd >= 0)
         send_control(MUR_CONTROL_FINALIZED, 0, "");
+}
+
+int mur_boot_put(const char *key, const char *value)
+{
+    struct mur_control_message message = {.kind = MUR_CONTROL_PUT};
+    size_t name = strlen(key) + 1, bytes = strlen(value);
+
+    if (name + bytes >= MUR_VALUE_MAX)
+        return mur_error(MPI_ERR_INTERN, "the value of '%s' has %zu bytes, which are too many", key, bytes);
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    if (send(mur_process.control_fd, &message, offsetof(struct mur_control_message, text) + message.length,
+             MSG_NOSIGNAL) < 0)
+        return mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(errno));
+    return MPI_SUCCESS;
+}
+
+int mur_boot_ask(const char *key)
+{
+    int rc = send_control(MUR_CONTROL_GET, 0, key);
+
+    return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
+}
+
+bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
+{
+    const size_t head = offsetof(struct mur_control_message, text);
+    struct mur_control_message message;
+    ssize_t got = recv(mur_process.control_fd, &message, sizeof message, MSG_DONTWAIT);
+    size_t name;
+
+    if (got < (ssize_t)head || message.kind != MUR_CONTROL_VALUE || message.length != (size_t)got - head ||
+        message.length >= MUR_VALUE_MAX)
+        return false;
+    name = strnlen(message.text, message.length) + 1;
+    if (name > message.length)
+        return false;
+    memcpy(key, message.text, name);
+    memcpy(value, message.text + name, message.length - name);
+    value[message.length - name] = '\0';
+    return true;
 }
 
 /* The agent prints the text and ends the job, this process included; a singleton does both itself. */

@@ -2,10 +2,11 @@
 /* What the launcher's agent and the ranks it starts agree on: the environment, the control socket, the node's memory.
  *
  * An agent starts the ranks of one node. Each rank inherits two descriptors, named by the environment:
- *   - the node's memory, one memfd shared by all ranks of the job on the node. The agent creates it zeroed and
- *     sparse, MUR_NODE_BYTES long; the shm transport gives it its inner structure.
- *   - the control socket, a SOCK_SEQPACKET pair whose other end the agent keeps. Rank to agent only, one
- *     struct mur_control_message per packet.
+ *   - the node's memory, one memfd shared by all ranks of the job on the node, mur_node_bytes() long and sparse. Its
+ *     start is a struct mur_job, which the agent fills in before it starts the ranks; the rest is zero, and the shm
+ *     transport gives it its inner structure.
+ *   - the control socket, a SOCK_SEQPACKET pair whose other end the agent keeps; one struct mur_control_message a
+ *     packet. Ranks tell how they fare, and put values under keys and ask for them; only answers come back.
  * Without MUR_CONTROL_FD in the environment, a program is a world of one. */
 #ifndef MUR_BOOT_JOB_H
 #define MUR_BOOT_JOB_H
@@ -13,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 2 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 3 /* raised whenever anything in this file changes its meaning */
 
 /* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID and MUR_INITIAL_ERRHANDLER. */
 #define MUR_ENV_PROTOCOL   "MUR_JOB_PROTOCOL"
@@ -25,19 +26,41 @@
 #define MUR_ENV_APPNUM     "MUR_APPNUM"             /* index of the ':'-separated context */
 #define MUR_ENV_MAXPROCS   "MUR_MAXPROCS"           /* number of ranks that the context asked for */
 #define MUR_ENV_ERRHANDLER "MUR_INITIAL_ERRHANDLER" /* a name, "mpi_errors_return"; only where mpiexec was told one */
+#define MUR_ENV_UNIVERSE   "MUR_UNIVERSE_SIZE"      /* MPI_UNIVERSE_SIZE; only where mpiexec was told one */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 
-/* Virtual size of the node's memory: a fixed part and a share a rank. Sparse: only what is touched is used. */
-static inline uint64_t mur_node_bytes(int local_ranks)
+enum { MUR_SECRET_BYTES = 32 };
+
+/* The same for all ranks of the node, but read by none before it is complete. */
+struct mur_job {
+    unsigned char secret[MUR_SECRET_BYTES]; /* known to the processes of the job alone; proves a connection's right */
+    int32_t size;                           /* ranks of the job */
+    int32_t nodes;
+    int32_t node;       /* this one's number */
+    int32_t local_size; /* ranks on it */
+    int32_t node_of[];  /* [size] the number of each rank's node */
+};
+
+/* Bytes at the start of the node's memory that the job takes: whole pages. */
+static inline uint64_t mur_job_bytes(int size)
 {
-    return (UINT64_C(256) << 20) + (uint64_t)local_ranks * (UINT64_C(32) << 20);
+    return (sizeof(struct mur_job) + (uint64_t)size * sizeof(int32_t) + 4095) & ~UINT64_C(4095);
+}
+
+/* Virtual size of the node's memory: a fixed part and a share a rank. Sparse: only what is touched is used. */
+static inline uint64_t mur_node_bytes(int size, int local_ranks)
+{
+    return mur_job_bytes(size) + (UINT64_C(256) << 20) + (uint64_t)local_ranks * (UINT64_C(32) << 20);
 }
 
 enum mur_control_kind {
     MUR_CONTROL_INIT = 1,  /* the rank began MPI initialisation; from now on it must finalize before it exits */
     MUR_CONTROL_FINALIZED, /* the rank has finalized; its exit code is its own affair */
     MUR_CONTROL_ABORT, /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
+    MUR_CONTROL_PUT,   /* keep, for all ranks of the job: text is the key, a NUL, and the value */
+    MUR_CONTROL_GET,   /* ask for the value of the key in text */
+    MUR_CONTROL_VALUE, /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
 };
 
 struct mur_control_message {

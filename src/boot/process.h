@@ -5,6 +5,10 @@
 
 #include <pthread.h>
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct mur_job;
 
 enum mur_phase { MUR_PHASE_BEFORE_INIT, MUR_PHASE_RUNNING, MUR_PHASE_FINALIZED };
 
@@ -15,10 +19,13 @@ struct mur_process {
     pthread_t main_thread; /* the one that initialised */
     int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
     int local_rank, local_size;
-    int appnum;     /* index of the command in mpiexec's line; -1 for a singleton */
-    int control_fd; /* to the agent; -1 for a singleton */
-    int node_fd;    /* the node's memory; -1 for a singleton */
-    char job[64];
+    int appnum;                /* index of the command in mpiexec's line; -1 for a singleton */
+    int control_fd;            /* to the agent; -1 for a singleton */
+    int node_fd;               /* the file of the node's memory; -1 for a singleton */
+    const struct mur_job *job; /* where each rank is; at the start of the node's memory */
+    void *node_memory;         /* what follows the job in it */
+    uint64_t node_bytes;       /* of what follows */
+    char job_id[64];
     char host[64];
 };
 extern struct mur_process mur_process;
@@ -32,6 +39,15 @@ int mur_boot_resume(void);
 
 /* Tells the agent that this process has finalized. */
 void mur_boot_finish(void);
+
+/* Texts that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and text. A text can
+ * be asked for before it is there. */
+enum { MUR_VALUE_MAX = 1024 };
+int mur_boot_put(const char *key, const char *value);
+int mur_boot_ask(const char *key);
+
+/* The next answer to what this process asked for; false: none has come yet. The control socket can be polled for it. */
+bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX]);
 
 /* Ends the job with this exit code (0..255 after masking) and this text; does not return. */
 void mur_boot_abort(int exit_code, const char *text) __attribute__((noreturn, cold));

@@ -151,7 +151,7 @@ static int add_board(struct mur_schedule *s, struct agreement *agreement)
     uint32_t context = s->context;
     int tag = s->tag;
 
-    if (newcomm->remote || newcomm->size == 1 || !mur_engine.transport->share)
+    if (newcomm->remote || newcomm->size == 1 || !mur_engine_is_node(newcomm->processes, newcomm->size))
         return MPI_SUCCESS;
     agreement->board_token = 0;
     if (newcomm->rank == 0)

@@ -119,5 +119,5 @@ bool mur_cores_suffice(bool *is_final)
         cores += __builtin_popcountll(cpus[word]);
     if (!quota)
         quota = mur_cores_quota();
-    return (cores < quota ? cores : quota) >= mur_shm.size;
+    return (cores < quota ? cores : quota) >= mur_process.local_size;
 }

@@ -11,9 +11,25 @@
 #include "engine/lock.h"
 #include "mpi.h"
 #include "transport/shm/shm.h"
+#include "transport/tcp/tcp.h"
 
 struct mur_engine mur_engine;
 mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
+mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
+
+static int open_transports(int size, size_t common_bytes)
+{
+    struct mur_peer *peers = mur_engine.peers;
+    int rc = mur_transport_check();
+
+    if (rc || (rc = mur_shm_transport.open(peers, size, common_bytes, &mur_engine.common)))
+        return rc;
+    mur_engine.transport = &mur_shm_transport;
+    for (int i = 0; i < size && !mur_engine.network; i++)
+        if (!peers[i].transport)
+            mur_engine.network = &mur_tcp_transport;
+    return mur_engine.network ? mur_tcp_transport.open(peers, size, 0, NULL) : MPI_SUCCESS;
+}
 
 int mur_engine_start(int size, size_t common_bytes)
 {
@@ -23,30 +39,37 @@ int mur_engine_start(int size, size_t common_bytes)
     if (!mur_engine.peers)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", size);
     mur_engine.peer_count = size;
-    mur_engine.transport = &mur_shm_transport;
     for (int i = 0; i < size; i++) {
         mur_engine.peers[i].process = i;
-        mur_engine.peers[i].transport = mur_engine.transport;
+        mur_engine.peers[i].local = -1;
         mur_engine.peers[i].backlog_tail = &mur_engine.peers[i].backlog;
     }
-    rc = mur_engine.transport->open(mur_engine.peers, common_bytes, &mur_engine.common);
+    rc = open_transports(size, common_bytes);
     if (rc) {
         free(mur_engine.peers);
         return rc;
     }
-    mur_engine.eager_max = (size_t)mur_settings.shm_eager_max;
-    if (mur_engine.eager_max > mur_engine.transport->frame_max)
-        mur_engine.eager_max = mur_engine.transport->frame_max;
     for (int i = 0; i < size; i++)
-        mur_engine.peers[i].eager_limit = mur_engine.eager_max + 1;
+        mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
     return MPI_SUCCESS;
+}
+
+bool mur_engine_is_node(const int *processes, int count)
+{
+    if (!mur_engine.network)
+        return true;
+    for (int i = 0; i < count; i++)
+        if (mur_engine.peers[processes[i]].local < 0)
+            return false;
+    return true;
 }
 
 void mur_engine_drain(void)
 {
     struct mur_waiter waiter = {0};
 
-    while (mur_engine.open_operations || mur_engine.backlogged || mur_engine.tasks)
+    while (mur_engine.open_operations || mur_engine.backlogged || mur_engine.tasks ||
+           (mur_engine.network && !mur_engine.network->finish()))
         if (!mur_progress())
             mur_waiter_idle(&waiter);
         else
@@ -157,6 +180,8 @@ bool mur_progress(void)
 {
     bool moved = mur_engine.transport->progress() > 0;
 
+    if (__builtin_expect(mur_engine.network != NULL, 0))
+        moved |= mur_engine.network->progress() > 0;
     if (__builtin_expect(mur_engine.backlogged != NULL, 0))
         moved |= drain_all();
     if (__builtin_expect(mur_engine.tasks != NULL, 0))

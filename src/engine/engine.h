@@ -37,7 +37,7 @@ struct mur_task {
 
 struct mur_engine {
     const struct mur_transport *transport; /* of the node */
-    size_t eager_max;                      /* bytes of the largest message that is sent at once */
+    const struct mur_transport *network;   /* between nodes; NULL: the job has one */
     struct mur_peer *peers;                /* [peer_count] */
     int peer_count;
     void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
@@ -49,6 +49,9 @@ extern struct mur_engine mur_engine;
 
 /* Opens the transports for a job of `size` processes, with so much common memory. */
 int mur_engine_start(int size, size_t common_bytes);
+
+/* Whether all these processes share memory with this one. */
+bool mur_engine_is_node(const int *processes, int count);
 
 /* Finishes everything that others still need from this process. */
 void mur_engine_drain(void);

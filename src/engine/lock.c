@@ -34,12 +34,18 @@ void mur_engine_breathe_slow(void)
     mur_engine_lock_slow();
 }
 
+/* The one that sleeps for all. */
+static const struct mur_transport *sleeper(void)
+{
+    return mur_engine.network ? mur_engine.network : mur_engine.transport;
+}
+
 void mur_engine_notify_slow(void)
 {
     pthread_cond_broadcast(&mur_lock.moved);
     if (mur_lock.has_sleeper) {
         mur_lock.is_sleeper_called = true;
-        mur_engine.transport->wake();
+        sleeper()->wake();
     }
 }
 
@@ -47,7 +53,8 @@ void mur_engine_notify_slow(void)
  * before the transport was prepared did not have to wake this process. */
 static bool is_idle(void)
 {
-    if (!mur_engine.transport->prepare_sleep(mur_engine.backlogged))
+    if (!mur_engine.transport->prepare_sleep(mur_engine.backlogged) ||
+        (mur_engine.network && !mur_engine.network->prepare_sleep(mur_engine.backlogged)))
         return false;
     if (!mur_tasks_run())
         return true;
@@ -61,9 +68,11 @@ static void sleep_in_transport(void)
 
     mur_engine_unlock();
     if (may_block)
-        mur_engine.transport->sleep();
+        sleeper()->sleep();
     mur_engine_lock();
     mur_engine.transport->end_sleep();
+    if (mur_engine.network)
+        mur_engine.network->end_sleep();
 }
 
 /* With a sleeper there. The transport must be prepared once more, for what this thread has polled since; that takes
@@ -73,7 +82,7 @@ static void wait_for_sleeper(void)
     if (!is_idle())
         return;
     if (mur_lock.is_sleeper_called)
-        mur_engine.transport->wake();
+        sleeper()->wake();
     pthread_cond_wait(&mur_lock.moved, &mur_lock.mutex);
 }
 

@@ -2,8 +2,10 @@
 /* Attributes of communicators, datatypes and windows (MPI-5.0 §7.7), the predefined ones of communicators (§9.1.2) and
  * windows, and the deprecated names. */
 #include <limits.h>
+#include <stdlib.h>
 
 #include "base/error.h"
+#include "boot/job.h"
 #include "boot/process.h"
 #include "mpi/bodies.h"
 #include "mpi/errors.h"
@@ -15,6 +17,15 @@
 /* Integers, to which the attributes' values point. */
 static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global, universe_size, appnum,
            last_used_code;
+
+/* The ranks that can be there at all, where mpiexec was told that by -usize; else those of the job. */
+static int find_universe_size(void)
+{
+    const char *told = getenv(MUR_ENV_UNIVERSE);
+    int size = told ? atoi(told) : 0;
+
+    return size > mur_process.size ? size : mur_process.size;
+}
 
 /* False: not a predefined key of communicators. Universe size and application number are known under a launcher only,
  * and the latest error code is the world's. */
@@ -38,7 +49,7 @@ static bool get_predefined(const struct mur_comm *comm, int keyval, int **value)
         *value = &wtime_is_global;
         return true;
     case MPI_UNIVERSE_SIZE:
-        universe_size = mur_process.size;
+        universe_size = find_universe_size();
         *value = has_launcher ? &universe_size : NULL;
         return true;
     case MPI_APPNUM:

@@ -33,7 +33,7 @@ void mur_information_print(FILE *out)
     fprintf(out, "%s\ntransports   shm\n", version);
     print_cores(out);
     if (mur_process.phase == MUR_PHASE_RUNNING)
-        fprintf(out, "job          %s, %d ranks, host %s\n", mur_process.job, mur_process.size, mur_process.host);
+        fprintf(out, "job          %s, %d ranks, host %s\n", mur_process.job_id, mur_process.size, mur_process.host);
     fprintf(out, "\n%-22s %10s %10s  %-12s  %s\n", "setting", "value", "default", "unit", "meaning");
     for (size_t i = 0; i < mur_setting_count; i++) {
         const struct mur_setting *setting = &mur_setting_table[i];

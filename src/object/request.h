@@ -62,6 +62,7 @@ struct mur_request {
     struct mur_transfer *transfer;    /* of a large message that both sides copy */
     uint64_t transfer_token;
     size_t moved;           /* bytes of a piecewise transfer that have passed */
+    int pieces;             /* sent and not acknowledged yet */
     struct mur_frame frame; /* of a queued send */
     /* A request that is part of another calls on_complete when it is complete, and is then freed. */
     void (*on_complete)(struct mur_request *part);

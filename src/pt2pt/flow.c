@@ -60,7 +60,7 @@ static void resume_arrived(struct mur_peer *peer, const struct mur_frame *frame,
 {
     (void)frame;
     (void)data;
-    peer->eager_limit = mur_engine.eager_max + 1;
+    peer->eager_limit = peer->transport->eager_max + 1;
 }
 
 void mur_flow_setup(void)

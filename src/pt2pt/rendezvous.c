@@ -11,6 +11,9 @@
  *     <------------------------- CLAIM      "pieces"
  *     PIECE PIECE PIECE ... ----------->
  *
+ * Over a network pieces go straight from buffer to buffer where both are one run of bytes; such a send is complete when
+ * the peer's transport has acknowledged them.
+ *
  * A transfer lies in memory that both see. `claimed` counts the pages that the receiver has taken from the front and
  * the sender from the back, `done` the bytes that have been copied. Each side working from its own end, the same
  * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only
@@ -73,11 +76,13 @@ static struct mur_transfer *transfer_get(struct mur_peer *peer)
     struct mur_transfer *transfer = free_transfers;
     uint64_t token;
 
+    if (!peer->transport->share)
+        return NULL;
     if (transfer) {
         free_transfers = transfer->next_free;
         return transfer;
     }
-    transfer = peer->transport->share ? peer->transport->share(sizeof *transfer, &token) : NULL;
+    transfer = peer->transport->share(sizeof *transfer, &token);
     if (transfer)
         transfer->token = token;
     return transfer;
@@ -289,12 +294,23 @@ static struct mur_request *named_request(const struct mur_frame *frame)
     return (struct mur_request *)(uintptr_t)(frame->context | (uint64_t)(uint32_t)frame->source << 32);
 }
 
+/* A piece of a message whose buffer is one run of bytes may be put there as it arrives. */
+static void *place_piece(struct mur_peer *peer, const struct mur_frame *frame)
+{
+    struct mur_request *request = named_request(frame);
+
+    (void)peer;
+    return request->is_dense ? request->buffer + request->moved : NULL;
+}
+
 static void piece_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_request *request = named_request(frame);
 
     (void)peer;
-    if (request->is_dense)
+    if (data == request->buffer + request->moved)
+        ; /* it is there */
+    else if (request->is_dense)
         mur_copy(request->buffer + request->moved, data, frame->bytes);
     else
         mur_cursor_unpack(request->cursor, data, frame->bytes);
@@ -343,6 +359,34 @@ static bool resume_pieces(struct mur_backlog_entry *entry)
     return true;
 }
 
+/* ---- pieces sent from where they lie ---- */
+
+static void straight_sent(void *argument)
+{
+    struct mur_request *request = argument;
+
+    if (--request->pieces == 0 && request->moved == request->bytes)
+        send_complete(request);
+}
+
+static bool resume_straight(struct mur_backlog_entry *entry)
+{
+    struct mur_request *request = (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
+    const struct mur_transport *transport = request->peer->transport;
+    size_t left = request->bytes - request->moved;
+    struct mur_frame frame = {.kind = MUR_FRAME_PIECE};
+
+    frame.bytes = left < transport->straight_max ? (uint32_t)left : transport->straight_max;
+    name_request(&frame, request->peer_request);
+    if (!transport->send_straight(request->peer, &frame, request->buffer + request->moved, straight_sent, request))
+        return false;
+    request->pieces++;
+    request->moved += frame.bytes;
+    if (request->moved < request->bytes)
+        mur_backlog_add(request->peer, entry);
+    return true;
+}
+
 static void start_pieces(struct mur_request *request, size_t bytes)
 {
     if (request->transfer)
@@ -355,7 +399,9 @@ static void start_pieces(struct mur_request *request, size_t bytes)
         mur_cursor_start(request->cursor, request->buffer, request->count, request->type);
     }
     request->bytes = bytes;
-    request->backlog.resume = resume_pieces;
+    request->pieces = 0;
+    request->backlog.resume =
+        request->is_dense && request->peer->transport->send_straight ? resume_straight : resume_pieces;
     mur_backlog_add(request->peer, &request->backlog);
 }
 
@@ -417,6 +463,7 @@ void mur_rendezvous_setup(void)
 {
     mur_frame_handlers[MUR_FRAME_CLAIM] = claim_arrived;
     mur_frame_handlers[MUR_FRAME_PIECE] = piece_arrived;
+    mur_frame_placers[MUR_FRAME_PIECE] = place_piece;
     mur_frame_handlers[MUR_FRAME_DONE] = done_arrived;
     mur_frame_handlers[MUR_FRAME_RELEASE] = release_arrived;
 }

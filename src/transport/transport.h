@@ -8,7 +8,7 @@
  *   used       send() and send_packed() take a frame or refuse it (false: no room now, nothing happened, try again
  *              after progress); progress() delivers frames that arrived, by calling mur_deliver for each
  *   slept on   sleep() blocks until something may have arrived, or there may be room for what was refused
- *   closed     close() once; frames sent before still reach their peers
+ *   finished   finish() until it is true; after that the process may end, or go on to send
  * A transport knows no MPI types: packing comes in as a callback, and what a frame means is the business of the
  * handlers above (the kinds are in engine/engine.h). All calls are made with the engine's lock held. */
 #ifndef MUR_TRANSPORT_TRANSPORT_H
@@ -37,6 +37,7 @@ struct mur_peer {
     const struct mur_transport *transport;
     void *link; /* the transport's path to the peer; NULL before first use */
     int process;
+    int local; /* its rank among those that share memory with this process; -1: it does not */
     /* the engine's: sends that found no room, in order */
     struct mur_backlog_entry *backlog, **backlog_tail;
     struct mur_peer *next_backlogged; /* in the list of peers with a backlog */
@@ -52,6 +53,14 @@ enum { MUR_FRAME_KINDS_MAX = 32 };
 typedef void mur_frame_handler(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 extern mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 
+/* Where the data of a large frame may be put as it arrives, all of it, or NULL. The handler, called in the end, finds
+ * the data there. For kinds without such a function there is no place. */
+typedef void *mur_frame_placer(struct mur_peer *peer, const struct mur_frame *frame);
+extern mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
+
+/* The network keeps frames back. */
+extern bool mur_transport_has_unsent;
+
 /* Called by transports for each frame that arrived. */
 static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
@@ -63,29 +72,47 @@ typedef void mur_pack_function(void *argument, void *out, size_t bytes);
 
 enum { MUR_MOVE_STRETCHES = 512 };
 
+typedef void mur_sent_function(void *argument);
+
 struct mur_transport {
     const char *name;
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
+    size_t eager_max;   /* bytes of the largest message that is sent at once; known after open */
 
-    /* Also provides memory that all ranks of the node see, all zero, without any agreement: all ask for the same bytes.
-     */
-    int (*open)(struct mur_peer *peers, size_t common_bytes, void **common);
-    void (*close)(void);
+    /* Makes itself the transport of those of the `count` peers that it can reach and that have none yet. *common, where
+     * it sets it, is memory that all peers see, all zero, without any agreement: all ask for the same bytes. */
+    int (*open)(struct mur_peer *peers, int count, size_t common_bytes, void **common);
+
+    /* Whether all that was sent has reached the peers, for good: nothing of it needs this process any more. Asked
+     * again after progress until it is so; the first call announces that nothing more will be sent. NULL: always. */
+    bool (*finish)(void);
 
     bool (*send)(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
     bool (*send_packed)(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
+
+    /* Sends `data` from where it is, straight_max bytes of it at most, and leaves it alone after sent(argument) only.
+     * NULL in transports without it. */
+    uint32_t straight_max;
+    bool (*send_straight)(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
+                          mur_sent_function *sent, void *argument);
+
+    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent). NULL: nothing ever is. Progress
+     * does so too. */
+    void (*flush)(void);
 
     /* Delivers what has arrived; returns how many frames. */
     int (*progress)(void);
 
     /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
-     * next_backlogged), to which sends were refused, may have room again; false when there is something to do
-     * already. sleep blocks, and is the one call made without the engine's lock; end_sleep follows in any case. wake
-     * ends a sleep of this process's own. */
+     * next_backlogged, of any transport), to which sends were refused, may have room again; false when there is
+     * something to do already. sleep blocks, and is the one call made without the engine's lock; end_sleep follows in
+     * any case. wake ends a sleep of this process's own. One transport sleeps for all: the network's, where there is
+     * one, which then also listens to doorbell(), a descriptor by which the node's wakes it. */
     bool (*prepare_sleep)(const struct mur_peer *refused);
     void (*sleep)(void);
     void (*end_sleep)(void);
     void (*wake)(void);
+    int (*doorbell)(void);
 
     /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
      * there is none. Transports without it leave the operations from here on out. */
@@ -112,5 +139,11 @@ struct mur_transport {
     bool (*move)(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
                  const struct iovec *remote, int remote_count);
 };
+
+/* Whether MUR_TRANSPORT, or its default, names this transport. A process always reaches itself by shared memory. */
+bool mur_transport_is_wanted(const char *name);
+
+/* An error where MUR_TRANSPORT names something else. */
+int mur_transport_check(void);
 
 #endif

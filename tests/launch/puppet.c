@@ -161,25 +161,26 @@ static void do_descriptors(char *value)
     }
 }
 
-/* Checks that the node's memory has its size, is shared, and starts as zeros; as a rank, sets its own byte. */
+/* Checks that the node's memory has its size, is shared, and is zero behind the job; as a rank, sets its own byte. */
 static void do_node(char *value)
 {
     int fd = number(MUR_ENV_NODE_FD);
     int ranks = number(MUR_ENV_LOCAL_SIZE);
+    off_t start = (off_t)mur_job_bytes(number(MUR_ENV_SIZE));
     struct stat status;
     char byte = 1;
 
     (void)value;
-    if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != mur_node_bytes(ranks))
+    if (fstat(fd, &status) < 0 || (uint64_t)status.st_size != mur_node_bytes(number(MUR_ENV_SIZE), ranks))
         exit(96);
-    if (pread(fd, &byte, 1, number(MUR_ENV_LOCAL_RANK)) != 1 || byte != 0)
+    if (pread(fd, &byte, 1, start + number(MUR_ENV_LOCAL_RANK)) != 1 || byte != 0)
         exit(95);
     byte = 1;
-    if (pwrite(fd, &byte, 1, number(MUR_ENV_LOCAL_RANK)) != 1)
+    if (pwrite(fd, &byte, 1, start + number(MUR_ENV_LOCAL_RANK)) != 1)
         exit(94);
     for (int i = 0; i < ranks; i++) /* ends when all have written, by the launcher's or the test's patience */
         do
-            if (pread(fd, &byte, 1, i) != 1)
+            if (pread(fd, &byte, 1, start + i) != 1)
                 exit(93);
         while (byte != 1);
     puts("shared");

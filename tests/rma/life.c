@@ -5,7 +5,7 @@
 #include <dirent.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "rma/share.h"
 
 enum { ROUNDS = 200, BYTES = 300 << 10, LIVE = 5 };
 
@@ -73,7 +73,10 @@ static void once(int round)
     MPI_Comm_rank(comm, &me);
     for (int i = 0; i < 3; i++)
         MPI_Win_allocate(BYTES + i, 1, MPI_INFO_NULL, comm, &memories[i], &wins[i]);
-    MPI_Win_allocate_shared(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
+    if (all_share(comm))
+        MPI_Win_allocate_shared(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
+    else
+        MPI_Win_allocate(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
     memories[4] = created;
     MPI_Win_create(created, BYTES, 1, MPI_INFO_NULL, comm, &wins[4]);
     MPI_Comm_free(&comm); /* windows do not need it any more */

@@ -13,7 +13,7 @@ typedef ssize_t vm_copy(pid_t, const struct iovec *, unsigned long, const struct
 
 static bool copy(vm_copy *call, struct mur_peer *peer, void *local, uint64_t remote, size_t bytes)
 {
-    pid_t pid = mur_shm.node->ranks[peer->process].pid;
+    pid_t pid = mur_shm.node->ranks[peer->local].pid;
     size_t done = 0;
 
     while (done < bytes) {
@@ -33,22 +33,22 @@ static bool copy(vm_copy *call, struct mur_peer *peer, void *local, uint64_t rem
 /* Tries it: a seccomp filter, Yama or another user namespace may forbid it, each for some peers only. */
 bool mur_shm_can_copy(struct mur_peer *peer)
 {
-    struct mur_rank_block *block = &mur_shm.node->ranks[peer->process];
-    uint8_t *state = &mur_shm.copy_state[peer->process];
+    struct mur_rank_block *block = &mur_shm.node->ranks[peer->local];
+    uint8_t *state = &mur_shm.copy_state[peer->local];
     int32_t pid = 0;
 
     if (*state == MUR_COPY_UNTRIED && atomic_load_explicit(&block->is_ready, memory_order_acquire)) {
         bool works = mur_settings.shm_single_copy &&
-                     (peer->process == mur_shm.rank || copy(process_vm_readv, peer, &pid, block->probe, sizeof pid));
+                     (peer->local == mur_shm.rank || copy(process_vm_readv, peer, &pid, block->probe, sizeof pid));
 
-        *state = works && (peer->process == mur_shm.rank || pid == block->pid) ? MUR_COPY_WORKS : MUR_COPY_REFUSED;
+        *state = works && (peer->local == mur_shm.rank || pid == block->pid) ? MUR_COPY_WORKS : MUR_COPY_REFUSED;
     }
     return *state == MUR_COPY_WORKS;
 }
 
 bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes)
 {
-    if (peer->process == mur_shm.rank) {
+    if (peer->local == mur_shm.rank) {
         memcpy(local, (const void *)(uintptr_t)remote, bytes);
         return true;
     }
@@ -57,7 +57,7 @@ bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t by
 
 bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes)
 {
-    if (peer->process == mur_shm.rank) {
+    if (peer->local == mur_shm.rank) {
         memcpy((void *)(uintptr_t)remote, local, bytes);
         return true;
     }
@@ -67,7 +67,7 @@ bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, si
 bool mur_shm_move(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
                   const struct iovec *remote, int remote_count)
 {
-    pid_t pid = mur_shm.node->ranks[peer->process].pid;
+    pid_t pid = mur_shm.node->ranks[peer->local].pid;
     vm_copy *call = is_write ? process_vm_writev : process_vm_readv;
     size_t bytes = 0;
     ssize_t moved;

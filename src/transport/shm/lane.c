@@ -10,7 +10,7 @@ enum { BATCH = 32 }; /* frames delivered from one lane before the others are loo
 /* Makes the lane to the peer at first use. It is born parked, so the first frame rings. */
 static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer *peer)
 {
-    struct mur_lane_out *out = &mur_shm.out[peer->process];
+    struct mur_lane_out *out = &mur_shm.out[peer->local];
     size_t bytes = sizeof(struct mur_lane) + (size_t)mur_shm.lane_slots * sizeof(struct mur_slot) + mur_shm.lane_bytes;
     struct mur_lane *lane = mur_shm_allocate(bytes);
 
@@ -18,7 +18,7 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
         mur_boot_abort(1, "the node's shared memory is used up by lanes between ranks; set MUR_SHM_LANE_BYTES and "
                           "MUR_SHM_LANE_SLOTS to smaller values");
     lane->sender = mur_shm.rank;
-    lane->receiver = peer->process;
+    lane->receiver = peer->local;
     lane->slots = mur_shm.lane_slots;
     lane->bytes = mur_shm.lane_bytes;
     atomic_store_explicit(&lane->is_parked, 1, memory_order_relaxed);

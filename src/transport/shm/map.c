@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "boot/job.h"
 #include "boot/process.h"
 #include "transport/shm/shm.h"
 
@@ -34,7 +35,8 @@ static bool extend(uint64_t end)
 
 static uint64_t cut(size_t bytes)
 {
-    uint64_t start = mur_shm.node_bytes + atomic_fetch_add(&mur_shm.node->beyond, rounded(bytes));
+    uint64_t common = mur_job_bytes(mur_process.size) + mur_shm.node_bytes; /* what all map */
+    uint64_t start = common + atomic_fetch_add(&mur_shm.node->beyond, rounded(bytes));
 
     return extend(start + rounded(bytes)) ? start : 0;
 }
@@ -44,7 +46,7 @@ void *mur_shm_map(size_t bytes, uint64_t *token)
     void *memory;
 
     errno = ENOMEM;
-    if (mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
+    if (mur_shm.size == 1 || mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
         return NULL;
     if (!*token && !(*token = cut(bytes)))
         return NULL;

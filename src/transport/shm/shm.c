@@ -86,59 +86,72 @@ static void fill_rank_block(void)
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
 }
 
-static int map_node(void)
+/* The node's memory; or, for a process that is to reach only itself by it, some of its own. */
+static int map_node(bool is_alone)
 {
-    int flags = MAP_SHARED | MAP_NORESERVE | (mur_process.node_fd < 0 ? MAP_ANONYMOUS : 0);
-    void *memory;
-
-    mur_shm.node_bytes = mur_node_bytes(mur_shm.size);
-    memory = mmap(NULL, mur_shm.node_bytes, PROT_READ | PROT_WRITE, flags, mur_process.node_fd, 0);
-    if (memory == MAP_FAILED)
-        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of the node's shared memory: %s",
-                         (unsigned long long)mur_shm.node_bytes, strerror(errno));
-    mur_shm.node = memory;
+    mur_shm.node_bytes = mur_process.node_bytes;
+    mur_shm.node = mur_process.node_memory;
+    if (!is_alone)
+        return MPI_SUCCESS;
+    mur_shm.node_bytes = mur_node_bytes(1, 1) - mur_job_bytes(1);
+    mur_shm.node =
+        mmap(NULL, mur_shm.node_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+    if (mur_shm.node == MAP_FAILED)
+        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)mur_shm.node_bytes,
+                         strerror(errno));
     return MPI_SUCCESS;
 }
 
-static int shm_open_transport(struct mur_peer *peers, size_t common_bytes, void **common)
+/* Local ranks are counted in the order of the processes. */
+static void take_peers(struct mur_peer *peers, int count, bool is_alone)
 {
+    int local = 0;
+
+    mur_shm.world = peers;
+    for (int i = 0; i < count; i++) {
+        if (is_alone ? i != mur_process.rank : mur_process.job->node_of[i] != mur_process.job->node)
+            continue;
+        peers[i].transport = &mur_shm_transport;
+        peers[i].local = local;
+        mur_shm.peers[local++] = &peers[i];
+    }
+}
+
+static int shm_open_transport(struct mur_peer *peers, int count, size_t common_bytes, void **common)
+{
+    bool is_alone = mur_process.local_size == 1 || !mur_transport_is_wanted("shm");
     int rc;
 
-    mur_shm.peers = peers;
-    mur_shm.rank = mur_process.local_rank;
-    mur_shm.size = mur_process.local_size;
-    mur_shm.common_bytes = common_bytes;
-    rc = map_node();
+    mur_shm.rank = is_alone ? 0 : mur_process.local_rank;
+    mur_shm.size = is_alone ? 1 : mur_process.local_size;
+    mur_shm.common_bytes = mur_shm.size == count ? common_bytes : 0;
+    mur_shm.doorbell = -1;
+    rc = map_node(is_alone);
     if (rc)
         return rc;
-    *common = mur_shm_at(common_start());
+    if (mur_shm.common_bytes)
+        *common = mur_shm_at(common_start());
     choose_ring_sizes();
+    mur_shm.peers = calloc((size_t)mur_shm.size, sizeof *mur_shm.peers);
     mur_shm.out = calloc((size_t)mur_shm.size, sizeof *mur_shm.out);
     mur_shm.in = calloc((size_t)mur_shm.size, sizeof *mur_shm.in);
     mur_shm.hot = calloc((size_t)mur_shm.size, sizeof *mur_shm.hot);
     mur_shm.copy_state = calloc((size_t)mur_shm.size, sizeof *mur_shm.copy_state);
-    if (!mur_shm.out || !mur_shm.in || !mur_shm.hot || !mur_shm.copy_state)
+    if (!mur_shm.peers || !mur_shm.out || !mur_shm.in || !mur_shm.hot || !mur_shm.copy_state)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the ends of the lanes to %d ranks", mur_shm.size);
+    take_peers(peers, count, is_alone);
     mur_shm_barrier_setup();
     fill_rank_block();
     mur_shm_transport.frame_max = mur_shm.lane_bytes / 4;
+    mur_shm_transport.eager_max = (size_t)mur_settings.shm_eager_max;
+    if (mur_shm_transport.eager_max > mur_shm_transport.frame_max)
+        mur_shm_transport.eager_max = mur_shm_transport.frame_max;
     return MPI_SUCCESS;
-}
-
-/* The memory itself stays until the last rank has ended, so what was sent can still be received. */
-static void shm_close_transport(void)
-{
-    munmap(mur_shm.node, mur_shm.node_bytes);
-    free(mur_shm.out);
-    free(mur_shm.in);
-    free(mur_shm.hot);
-    free(mur_shm.copy_state);
 }
 
 struct mur_transport mur_shm_transport = {
     .name = "shm",
     .open = shm_open_transport,
-    .close = shm_close_transport,
     .send = mur_lane_send,
     .send_packed = mur_lane_send_packed,
     .progress = mur_lanes_poll,
@@ -146,6 +159,7 @@ struct mur_transport mur_shm_transport = {
     .sleep = mur_shm_sleep,
     .end_sleep = mur_shm_end_sleep,
     .wake = mur_shm_wake_self,
+    .doorbell = mur_shm_doorbell,
     .share = share,
     .shared = shared,
     .map = mur_shm_map,

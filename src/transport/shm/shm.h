@@ -22,6 +22,7 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
+#include <sys/un.h>
 
 #include "transport/transport.h"
 
@@ -55,13 +56,19 @@ struct mur_lane {
 };
 
 struct mur_rank_block {
-    _Atomic uint32_t is_asleep MUR_ALIGNED_LINE; /* futex word: 1 while the rank sleeps or is about to */
+    _Atomic uint32_t is_asleep MUR_ALIGNED_LINE; /* futex word: not 0 while the rank sleeps or is about to */
     _Atomic mur_offset rung MUR_ALIGNED_LINE;    /* stack of lanes that have something for this rank */
     _Atomic uint32_t is_ready MUR_ALIGNED_LINE;  /* what follows is filled in */
     int32_t pid;
     uint64_t probe;    /* address, in the rank's memory, of its pid: peers try to read it */
     uint64_t cpus[16]; /* affinity mask */
+    /* the socket of a rank that sleeps in the network: set once, before it first sleeps */
+    struct sockaddr_un doorbell;
+    uint32_t doorbell_length;
 };
+
+/* is_asleep: 0, or how the rank is woken. */
+enum { MUR_AWAKE, MUR_ASLEEP_FUTEX, MUR_ASLEEP_DOORBELL };
 
 struct mur_node {
     _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
@@ -92,9 +99,11 @@ struct mur_lane_in {
 struct mur_shm {
     struct mur_node *node;
     uint64_t node_bytes;
-    struct mur_peer *peers; /* by local rank */
-    int rank, size;         /* local */
-    size_t common_bytes;    /* between the rank blocks and the heap */
+    struct mur_peer *world;  /* by process */
+    struct mur_peer **peers; /* [size] by local rank */
+    int rank, size;          /* local */
+    int doorbell;            /* a socket; -1: this process sleeps on the futex */
+    size_t common_bytes;     /* between the rank blocks and the heap */
     uint32_t lane_slots, lane_bytes;
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
@@ -133,6 +142,7 @@ void mur_shm_end_sleep(void);
 void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);
 void mur_shm_wake(struct mur_rank_block *block);
+int mur_shm_doorbell(void);
 void mur_shm_rouse(const int *processes, int count);
 void mur_lanes_take_rung(void);
 void mur_lanes_park_idle(void);

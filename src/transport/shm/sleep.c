@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <linux/futex.h>
 #include <linux/membarrier.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -29,12 +30,44 @@ static void barrier_everywhere(void)
         atomic_thread_fence(memory_order_seq_cst);
 }
 
+/* The doorbell's queue may be full of earlier rings: then it is readable, which is all that matters. */
+static void ring_doorbell(const struct mur_rank_block *block)
+{
+    static int sender = -1;
+
+    if (sender < 0)
+        sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    sendto(sender, "", 1, MSG_DONTWAIT, (const struct sockaddr *)&block->doorbell, block->doorbell_length);
+}
+
 void mur_shm_wake(struct mur_rank_block *block)
 {
-    if (!atomic_load(&block->is_asleep) || !atomic_exchange(&block->is_asleep, 0))
+    uint32_t how;
+
+    if (!atomic_load(&block->is_asleep) || !(how = atomic_exchange(&block->is_asleep, MUR_AWAKE)))
         return;
     atomic_fetch_sub(&mur_shm.node->sleepers, 1);
-    syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+    if (how == MUR_ASLEEP_DOORBELL)
+        ring_doorbell(block);
+    else
+        syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
+}
+
+/* A socket in the abstract namespace, with a name that the kernel chooses: no file, nothing left behind, and a ring
+ * from a stranger only wakes this process for nothing. From now on this process is woken by it. */
+int mur_shm_doorbell(void)
+{
+    struct mur_rank_block *block = &mur_shm.node->ranks[mur_shm.rank];
+    struct sockaddr_un name = {.sun_family = AF_UNIX};
+    socklen_t length = sizeof name;
+
+    mur_shm.doorbell = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (mur_shm.doorbell < 0 || bind(mur_shm.doorbell, (struct sockaddr *)&name, sizeof name.sun_family) < 0 ||
+        getsockname(mur_shm.doorbell, (struct sockaddr *)&name, &length) < 0)
+        return -1;
+    block->doorbell = name;
+    block->doorbell_length = length;
+    return mur_shm.doorbell;
 }
 
 /* Like with lanes, no fence is needed between the writing and the look at who sleeps: the sleeper's barrier comes
@@ -46,7 +79,7 @@ void mur_shm_rouse(const int *processes, int count)
     if (__builtin_expect(!atomic_load_explicit(&mur_shm.node->sleepers, memory_order_relaxed), 1))
         return;
     for (int i = 0; i < count; i++)
-        mur_shm_wake(&mur_shm.node->ranks[processes[i]]);
+        mur_shm_wake(&mur_shm.node->ranks[mur_shm.world[processes[i]].local]);
 }
 
 /* Puts a parked lane on its receiver's stack. Whoever takes the mark off owns the pushing. */
@@ -82,7 +115,7 @@ void mur_lanes_take_rung(void)
         offset = lane->next_rung; /* before the lane can be rung again */
         if (!in->lane) {
             in->lane = lane;
-            in->peer = &mur_shm.peers[lane->sender];
+            in->peer = mur_shm.peers[lane->sender];
             in->payload = (unsigned char *)&lane->slot[lane->slots];
         }
         add_hot(in);
@@ -140,8 +173,9 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
     for (int i = 0; i < hot; i++)
         atomic_store_explicit(&mur_shm.hot[i]->lane->is_parked, 1, memory_order_relaxed);
     for (const struct mur_peer *peer = refused; peer; peer = peer->next_backlogged)
-        atomic_store_explicit(&mur_shm.out[peer->process].lane->wants_room, 1, memory_order_relaxed);
-    if (!atomic_exchange(&self->is_asleep, 1))
+        if (peer->local >= 0)
+            atomic_store_explicit(&mur_shm.out[peer->local].lane->wants_room, 1, memory_order_relaxed);
+    if (!atomic_exchange(&self->is_asleep, mur_shm.doorbell < 0 ? MUR_ASLEEP_FUTEX : MUR_ASLEEP_DOORBELL))
         atomic_fetch_add(&mur_shm.node->sleepers, 1);
     barrier_everywhere();
 
@@ -149,7 +183,11 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
     for (int i = 0; i < hot; i++)
         has_work |= unpark_if_full(mur_shm.hot[i]);
     for (const struct mur_peer *peer = refused; peer; peer = peer->next_backlogged) {
-        const struct mur_lane_out *out = &mur_shm.out[peer->process];
+        const struct mur_lane_out *out;
+
+        if (peer->local < 0)
+            continue;
+        out = &mur_shm.out[peer->local];
         has_work |= atomic_load(&out->lane->consumed_slots) != out->consumed_slots ||
                     atomic_load(&out->lane->consumed_bytes) != out->consumed_bytes;
     }
@@ -159,11 +197,15 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
 
 void mur_shm_sleep(void)
 {
-    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, 1, NULL, NULL, 0);
+    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, MUR_ASLEEP_FUTEX, NULL, NULL, 0);
 }
 
 void mur_shm_end_sleep(void)
 {
+    char rings[64];
+
+    while (mur_shm.doorbell >= 0 && recv(mur_shm.doorbell, rings, sizeof rings, MSG_DONTWAIT) >= 0)
+        continue;
     if (atomic_exchange(&mur_shm.node->ranks[mur_shm.rank].is_asleep, 0))
         atomic_fetch_sub(&mur_shm.node->sleepers, 1);
 }

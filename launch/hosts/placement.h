@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where ranks run: finds the hosts of a job and gives each rank one of them.
+ *
+ * The hosts are, the first that is there:
+ *   1. what the command line names: a host file, of which -host chooses, or -host alone
+ *   2. what the environment names: see mur_hosts_from_settings
+ *   3. what a resource manager has given us
+ *   4. this machine, which takes any number of ranks
+ * A host without a number has one slot. Ranks fill the slots of one host after the other, or take one slot of each host
+ * in turn; when all slots are taken, all hosts offer them once more, unless that is forbidden. */
+#ifndef MUR_LAUNCH_PLACEMENT_H
+#define MUR_LAUNCH_PLACEMENT_H
+
+#include "launch/jobspec.h"
+
+/* Fills job->hosts, job->node_of, job->local_of and job->manager, and the numbers of ranks that were left to us.
+ * job->host is known.
+ */
+bool mur_placement_make(struct mur_jobspec *job, struct mur_problem *problem);
+int mur_placement_first(const struct mur_jobspec *job, int node); /* the lowest rank there */
+/* Says which ranks each host runs. */
+void mur_placement_show(const struct mur_jobspec *job);
+
+#endif

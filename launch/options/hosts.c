@@ -1,0 +1,333 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options about hosts, and which rank runs on which. */
+#include <limits.h>
+#include <string.h>
+#include <strings.h>
+
+#include "launch/alloc.h"
+#include "launch/hosts/managers.h"
+#include "parser.h"
+
+/* ---- which hosts ---- */
+
+static int set_hostfile(struct mur_parser *parser, const char *value)
+{
+    if (!*value)
+        return mur_parser_fail(parser, "%s wants a file, not an empty name", parser->option);
+    if (parser->job->placing.hostfile && strcmp(parser->job->placing.hostfile, value) != 0)
+        return mur_parser_fail(parser, "%s '%s': '%s' was given before; a job has one host file", parser->option, value,
+                               parser->job->placing.hostfile);
+    parser->job->placing.hostfile = value;
+    return 0;
+}
+
+/* `-host a,b:2,n[1-3]` */
+static int set_host(struct mur_parser *parser, const char *value)
+{
+    struct mur_problem problem;
+
+    if (!mur_hosts_add_list(&parser->context->hosts, value, &problem))
+        return mur_parser_fail_problem(parser, &problem);
+    return 0;
+}
+
+/* `-hosts 2 a 4 b 1`: a number of hosts, then each with the number of its ranks, which may be left out. */
+static int set_counted_hosts(struct mur_parser *parser, int count)
+{
+    for (int i = 0; i < count; i++) {
+        struct mur_problem problem;
+        struct mur_host more = {0};
+        const char *host = *parser->next;
+
+        if (!host)
+            return mur_parser_fail(parser, "%s %d wants %d hosts after it, not %d", parser->option, count, count, i);
+        parser->next++;
+        if (*parser->next && mur_number_read(*parser->next, strlen(*parser->next), 0, MUR_SLOTS_MAX, &more.slots)) {
+            more.has_slots = true;
+            parser->next++;
+        }
+        if (!mur_hosts_add_word(&parser->context->hosts, host, strlen(host), &more, &problem))
+            return mur_parser_fail_problem(parser, &problem);
+    }
+    return 0;
+}
+
+static int set_hosts(struct mur_parser *parser, const char *value)
+{
+    int count;
+
+    if (mur_number_read(value, strlen(value), 1, MUR_HOSTS_MAX, &count))
+        return set_counted_hosts(parser, count);
+    return set_host(parser, value);
+}
+
+static int set_manager(struct mur_parser *parser, const char *value)
+{
+    if (!mur_manager_is_known(value))
+        return mur_parser_fail(parser, "%s wants slurm, lsf, sge, pbs, cobalt, ll, volcano, user or none, not '%s'",
+                               parser->option, value);
+    parser->job->placing.manager = value;
+    return 0;
+}
+
+static int set_no_local(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->placing.skips_local = true;
+    if (parser->job->placing.only_local)
+        return mur_parser_fail(parser, "%s: -localonly was given before, which leaves no host", parser->option);
+    return 0;
+}
+
+static int set_only_local(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->placing.only_local = true;
+    if (parser->job->placing.skips_local)
+        return mur_parser_fail(parser, "%s: -nolocal was given before, which leaves no host", parser->option);
+    return 0;
+}
+
+/* ---- how many ranks a host ---- */
+
+static int set_per_host(struct mur_parser *parser, const char *value)
+{
+    return mur_parser_read_number(parser, value, "a number of ranks", 1, MUR_SLOTS_MAX, &parser->job->placing.per_host);
+}
+
+static int set_default_slots(struct mur_parser *parser, const char *value)
+{
+    return mur_parser_read_number(parser, value, "a number of slots", 1, MUR_SLOTS_MAX,
+                                  &parser->job->placing.default_slots);
+}
+
+static int set_round_robin(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->placing.per_host = 1;
+    return 0;
+}
+
+static int set_per_object(struct mur_parser *parser, const char *number, size_t length, enum mur_part object)
+{
+    struct mur_jobspec *job = parser->job;
+
+    if (!mur_number_read(number, length, 1, MUR_SLOTS_MAX, &job->placing.per_object))
+        return mur_parser_fail(parser, "%s wants a number of ranks from 1 to %d, not '%.*s'", parser->option,
+                               MUR_SLOTS_MAX, (int)length, number);
+    job->placing.object = object;
+    job->binding.map = object;
+    job->binding.block = job->placing.per_object;
+    return 0;
+}
+
+static int set_per_node(struct mur_parser *parser, const char *value)
+{
+    return set_per_object(parser, value, strlen(value), MUR_PART_MACHINE);
+}
+
+static int set_per_socket(struct mur_parser *parser, const char *value)
+{
+    return set_per_object(parser, value, strlen(value), MUR_PART_SOCKET);
+}
+
+static int set_one_per_node(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    return set_per_node(parser, "1");
+}
+
+static int set_crowded(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->placing.crowding = MUR_CROWD_ALLOWED;
+    return 0;
+}
+
+static int set_uncrowded(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->placing.crowding = MUR_CROWD_FORBIDDEN;
+    return 0;
+}
+
+/* ---- -map-by ---- */
+
+static bool is_text(const char *text, size_t length, const char *name)
+{
+    return strlen(name) == length && strncasecmp(text, name, length) == 0;
+}
+
+/* What may follow the object, in capitals or not: PE=2,OVERSUBSCRIBE */
+static int set_modifier(struct mur_parser *parser, const char *text, size_t length)
+{
+    struct mur_jobspec *job = parser->job;
+
+    if (length > 3 && strncasecmp(text, "PE=", 3) == 0) {
+        if (!mur_number_read(text + 3, length - 3, 1, 1024, &job->binding.width))
+            return mur_parser_fail(parser, "%s: PE= wants a number of cores, not '%.*s'", parser->option,
+                                   (int)length - 3, text + 3);
+        if (!job->binding.is_explicit)
+            job->binding.bind = job->binding.bind ? job->binding.bind : MUR_PART_CORE;
+    } else if (is_text(text, length, "HWTCPUS")) {
+        if (!job->binding.is_explicit)
+            job->binding.bind = MUR_PART_HWTHREAD;
+    } else if (is_text(text, length, "OVERSUBSCRIBE")) {
+        job->placing.crowding = MUR_CROWD_ALLOWED;
+    } else if (is_text(text, length, "NOOVERSUBSCRIBE")) {
+        job->placing.crowding = MUR_CROWD_FORBIDDEN;
+    } else if (is_text(text, length, "NOLOCAL")) {
+        job->placing.skips_local = true;
+    } else if (!is_text(text, length, "CORECPUS") && !is_text(text, length, "INHERIT")) {
+        return mur_parser_fail(parser,
+                               "%s: PE=N, HWTCPUS, OVERSUBSCRIBE, NOOVERSUBSCRIBE or NOLOCAL may follow ':', not "
+                               "'%.*s'",
+                               parser->option, (int)length, text);
+    }
+    return 0;
+}
+
+static int set_modifiers(struct mur_parser *parser, const char *text)
+{
+    while (*text) {
+        size_t length = strcspn(text, ",:");
+        int rc = set_modifier(parser, text, length);
+
+        if (rc)
+            return rc;
+        text += length + (text[length] != '\0');
+    }
+    return 0;
+}
+
+/* The object itself: by slot or node is about hosts, all others are about where on a host. */
+static int set_map_object(struct mur_parser *parser, const char *text, size_t length)
+{
+    struct mur_jobspec *job = parser->job;
+    enum mur_part part = mur_part_read(text, (int)length);
+
+    job->placing.is_by_node = part == MUR_PART_MACHINE;
+    if (is_text(text, length, "slot") || part == MUR_PART_MACHINE) {
+        job->binding.map = MUR_PART_NONE;
+        return 0;
+    }
+    if (part == MUR_PART_COUNT || part == MUR_PART_NONE)
+        return mur_parser_fail(parser,
+                               "%s wants slot, node, core, hwthread, l1cache to l5cache, numa, socket or ppr:N:OBJECT, "
+                               "not '%.*s'",
+                               parser->option, (int)length, text);
+    job->binding.map = part;
+    return 0;
+}
+
+/* `slot`, `core:PE=2`, `ppr:2:socket:PE=2` */
+static int set_map_by(struct mur_parser *parser, const char *value)
+{
+    size_t length = strcspn(value, ":");
+    const char *rest = value + length;
+    int rc;
+
+    if (is_text(value, length, "ppr")) {
+        const char *number = rest + (*rest == ':');
+        size_t digits = strcspn(number, ":");
+        const char *object = number + digits + (number[digits] == ':');
+        enum mur_part part;
+
+        length = strcspn(object, ":");
+        part = mur_part_read(object, (int)length);
+        if (part == MUR_PART_COUNT || part == MUR_PART_NONE)
+            return mur_parser_fail(parser, "%s wants ppr:N:node, or another object, not '%s'", parser->option, value);
+        rc = set_per_object(parser, number, digits, part);
+        rest = object + length;
+    } else {
+        rc = length || !*rest ? set_map_object(parser, value, length) : 0; /* ":oversubscribe" alone is a habit, too */
+    }
+    return rc ? rc : set_modifiers(parser, rest + (*rest == ':'));
+}
+
+static int set_by_node(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    return set_map_by(parser, "node");
+}
+
+static int set_by_slot(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    return set_map_by(parser, "slot");
+}
+
+static int set_by_core(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    return set_map_by(parser, "core");
+}
+
+static int set_by_socket(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    return set_map_by(parser, "socket");
+}
+
+static int set_map_shown(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->shows_map = true;
+    return 0;
+}
+
+/* `-display map,bindings,allocation` */
+static int set_display(struct mur_parser *parser, const char *value)
+{
+    for (;;) {
+        size_t length = strcspn(value, ",");
+
+        if (is_text(value, length, "bind") || is_text(value, length, "bindings"))
+            parser->job->binding.is_reported = true;
+        else if (is_text(value, length, "map") || is_text(value, length, "map-devel") ||
+                 is_text(value, length, "allocation"))
+            parser->job->shows_map = true;
+        else
+            return mur_parser_fail(parser, "%s wants map, bindings or allocation, not '%.*s'", parser->option,
+                                   (int)length, value);
+        if (!value[length])
+            return 0;
+        value += length + 1;
+    }
+}
+
+const struct mur_option mur_host_options[] = {
+    {"f", "FILE", set_hostfile},
+    {"hostfile", "FILE", set_hostfile},
+    {"machinefile", "FILE", set_hostfile},
+    {"machines", "FILE", set_hostfile},
+    {"default-hostfile", "FILE", set_hostfile},
+    {"host", "HOST[:SLOTS],...", set_host},
+    {"H", "HOST[:SLOTS],...", set_host},
+    {"hosts", "HOST[:SLOTS],..., or N HOST SLOTS ...", set_hosts},
+    {"hostlist", "HOST[:SLOTS],...", set_hosts},
+    {"machinelist", "HOST[:SLOTS],...", set_hosts},
+    {"rmk", "MANAGER", set_manager},
+    {"nolocal", NULL, set_no_local},
+    {"localonly", NULL, set_only_local},
+    {"ppn", "N", set_per_host},
+    {"perhost", "N", set_per_host},
+    {"grr", "N", set_per_host},
+    {"default-slots", "N", set_default_slots},
+    {"rr", NULL, set_round_robin},
+    {"npernode", "N", set_per_node},
+    {"N", "N", set_per_node},
+    {"pernode", NULL, set_one_per_node},
+    {"npersocket", "N", set_per_socket},
+    {"map-by", "OBJECT", set_map_by},
+    {"bynode", NULL, set_by_node},
+    {"byslot", NULL, set_by_slot},
+    {"bycore", NULL, set_by_core},
+    {"bysocket", NULL, set_by_socket},
+    {"oversubscribe", NULL, set_crowded},
+    {"nooversubscribe", NULL, set_uncrowded},
+    {"display", "map or bindings", set_display},
+    {"display-map", NULL, set_map_shown},
+    {"display-allocation", NULL, set_map_shown},
+    {NULL, NULL, NULL},
+};

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Options about the program, the number of its ranks, and the job as a whole. */
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "parser.h"
+
+static int set_ranks(struct mur_parser *parser, const char *value)
+{
+    int ranks;
+    int rc = mur_parser_read_number(parser, value, "a number of ranks", 1, MUR_RANKS_MAX, &ranks);
+
+    if (rc)
+        return rc;
+    if (parser->context->has_ranks)
+        return mur_parser_fail(parser, "%s %s: the number of ranks is given twice; ':' separates programs",
+                               parser->option, value);
+    parser->context->has_ranks = true;
+    parser->context->ranks = ranks;
+    return 0;
+}
+
+static int set_wdir(struct mur_parser *parser, const char *value)
+{
+    if (!*value)
+        return mur_parser_fail(parser, "%s wants a directory, not an empty name", parser->option);
+    parser->context->wdir = value;
+    return 0;
+}
+
+static int set_search(struct mur_parser *parser, const char *value)
+{
+    if (!*value)
+        return mur_parser_fail(parser, "%s wants directories between ':', not an empty name", parser->option);
+    parser->context->search = value;
+    return 0;
+}
+
+/* What errors do before the program says so itself (MPI-5.0 §11.5). */
+static int set_initial_errhandler(struct mur_parser *parser, const char *value)
+{
+    static const char *const names[] = {"mpi_errors_are_fatal", "mpi_errors_abort", "mpi_errors_return"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strcmp(value, names[i]) == 0) {
+            parser->context->initial_errhandler = value;
+            return 0;
+        }
+    return mur_parser_fail(parser, "%s wants mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not '%s'",
+                           parser->option, value);
+}
+
+static int set_configfile(struct mur_parser *parser, const char *value)
+{
+    return mur_configfile_read(parser, value);
+}
+
+static int set_timeout(struct mur_parser *parser, const char *value)
+{
+    char *end;
+    double seconds;
+
+    errno = 0;
+    seconds = strtod(value, &end);
+    if (errno || end == value || *end || !isfinite(seconds) || seconds < 0 || seconds > 1e9)
+        return mur_parser_fail(parser, "%s wants seconds, 0 for no limit, not '%s'", parser->option, value);
+    parser->job->timeout_ms = (int64_t)(seconds * 1000 + 0.999);
+    return 0;
+}
+
+/* MPI_UNIVERSE_SIZE: "infinite" and "system" leave it at the size of the job, which is all that can be promised. */
+static int set_universe(struct mur_parser *parser, const char *value)
+{
+    parser->job->universe = 0;
+    if (strcmp(value, "infinite") == 0 || strcmp(value, "INFINITE") == 0 || strcmp(value, "system") == 0 ||
+        strcmp(value, "SYSTEM") == 0)
+        return 0;
+    return mur_parser_read_number(parser, value, "a number of ranks", 1, MUR_RANKS_MAX, &parser->job->universe);
+}
+
+static int set_stdin(struct mur_parser *parser, const char *value)
+{
+    if (strcmp(value, "all") == 0)
+        parser->job->stdin_rank = MUR_STDIN_ALL;
+    else if (strcmp(value, "none") == 0)
+        parser->job->stdin_rank = MUR_STDIN_NONE;
+    else if (!mur_number_read(value, strlen(value), 0, MUR_RANKS_MAX, &parser->job->stdin_rank))
+        return mur_parser_fail(parser, "%s wants a rank, all or none, not '%s'", parser->option, value);
+    return 0;
+}
+
+static int set_exits(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->shows_exits = true;
+    return 0;
+}
+
+static int set_verbose(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->is_verbose = true;
+    return 0;
+}
+
+static int set_help(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->wants_help = true;
+    return 0;
+}
+
+static int set_version(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->wants_version = true;
+    return 0;
+}
+
+const struct mur_option mur_job_options[] = {
+    {"n", "N", set_ranks},
+    {"np", "N", set_ranks},
+    {"c", "N", set_ranks},
+    {"wdir", "DIR", set_wdir},
+    {"wd", "DIR", set_wdir},
+    {"dir", "DIR", set_wdir},
+    {"path", "DIR[:DIR...]", set_search},
+    {"initial-errhandler", "HANDLER", set_initial_errhandler},
+    {"configfile", "FILE", set_configfile},
+    {"app", "FILE", set_configfile},
+    {"timeout", "SECONDS", set_timeout},
+    {"usize", "N", set_universe},
+    {"stdin", "RANK, all or none", set_stdin},
+    {"exitcodes", NULL, set_exits},
+    {"print-all-exitcodes", NULL, set_exits},
+    {"v", NULL, set_verbose},
+    {"verbose", NULL, set_verbose},
+    {"h", NULL, set_help},
+    {"help", NULL, set_help},
+    {"?", NULL, set_help},
+    {"V", NULL, set_version},
+    {"version", NULL, set_version},
+    {NULL, NULL, NULL},
+};

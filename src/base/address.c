@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Own addresses, their order, and listening.
+ *
+ * All addresses of interfaces that are up are published. MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE are lists of interfaces'
+ * names, or of networks like 10.1.0.0/16 or fd00::/8: with the first, only those that match are used, with the second,
+ * none that match. A peer's addresses in a network that this host is in too come first; those of bridges that
+ * virtual machines and containers make, which are often the same on every host, come last. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/address.h"
+
+enum { LISTEN_QUEUE = 1024 };
+
+static const char *const own_bridges[] = {"docker", "virbr", "br-", "veth", "cni", "lxc", "podman", "cali", "flannel"};
+
+static bool read_socket(const struct sockaddr *in, struct mur_address *out)
+{
+    *out = (struct mur_address){.family = in->sa_family};
+    if (in->sa_family == AF_INET)
+        memcpy(out->bytes, &((const struct sockaddr_in *)(const void *)in)->sin_addr, 4);
+    else if (in->sa_family == AF_INET6)
+        memcpy(out->bytes, &((const struct sockaddr_in6 *)(const void *)in)->sin6_addr, 16);
+    else
+        return false;
+    return true;
+}
+
+socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_storage *out)
+{
+    memset(out, 0, sizeof *out);
+    out->ss_family = address->family;
+    if (address->family == AF_INET) {
+        struct sockaddr_in *in = (struct sockaddr_in *)out;
+
+        in->sin_port = htons(address->port);
+        memcpy(&in->sin_addr, address->bytes, 4);
+        return sizeof *in;
+    } else {
+        struct sockaddr_in6 *in = (struct sockaddr_in6 *)out;
+
+        in->sin6_port = htons(address->port);
+        memcpy(&in->sin6_addr, address->bytes, 16);
+        return sizeof *in;
+    }
+}
+
+const char *mur_address_text(const struct mur_address *address, char text[64])
+{
+    char name[INET6_ADDRSTRLEN] = "?";
+
+    inet_ntop(address->family, address->bytes, name, sizeof name);
+    snprintf(text, 64, address->family == AF_INET6 ? "[%s]:%u" : "%s:%u", name, address->port);
+    return text;
+}
+
+bool mur_address_read(const char *text, struct mur_address *address)
+{
+    const char *colon = strrchr(text, ':');
+    size_t length = colon ? (size_t)(colon - text) : 0;
+    char name[INET6_ADDRSTRLEN + 2], *end;
+    unsigned long port;
+
+    if (!colon || length < 2 || length >= sizeof name)
+        return false;
+    memcpy(name, text, length);
+    name[length] = '\0';
+    port = strtoul(colon + 1, &end, 10);
+    if (*end || end == colon + 1 || !port || port > 65535)
+        return false;
+    *address = (struct mur_address){.family = *name == '[' ? AF_INET6 : AF_INET, .port = (uint16_t)port};
+    if (*name != '[')
+        return inet_pton(AF_INET, name, address->bytes) == 1;
+    if (name[length - 1] != ']')
+        return false;
+    name[length - 1] = '\0';
+    return inet_pton(AF_INET6, name + 1, address->bytes) == 1;
+}
+
+static bool is_loopback(const struct mur_address *address)
+{
+    static const unsigned char one[16] = {[15] = 1};
+
+    return address->family == AF_INET ? address->bytes[0] == 127 : memcmp(address->bytes, one, 16) == 0;
+}
+
+/* fe80::/10 needs the name of an interface of this host to be used. */
+static bool is_link_local(const struct mur_address *address)
+{
+    return address->family == AF_INET6 && address->bytes[0] == 0xfe && (address->bytes[1] & 0xc0) == 0x80;
+}
+
+static bool same_network(const unsigned char *a, const unsigned char *b, unsigned bits)
+{
+    if (memcmp(a, b, bits / 8) != 0)
+        return false;
+    return bits % 8 == 0 || ((a[bits / 8] ^ b[bits / 8]) >> (8 - bits % 8)) == 0;
+}
+
+static unsigned mask_bits(const struct sockaddr *mask)
+{
+    struct mur_address address;
+    unsigned bits = 0;
+
+    if (!mask || !read_socket(mask, &address))
+        return 128;
+    while (bits < 128 && address.bytes[bits / 8] & (0x80 >> bits % 8))
+        bits++;
+    return bits;
+}
+
+/* Whether an item of a list, "eth0" or "10.0.0.0/8", means this address of this interface. */
+static bool item_matches(const char *item, size_t length, const char *interface, const struct mur_address *address)
+{
+    unsigned char network[16];
+    char text[80];
+    char *slash, *end;
+    unsigned long bits;
+
+    if (strlen(interface) == length && strncmp(item, interface, length) == 0)
+        return true;
+    if (length >= sizeof text)
+        return false;
+    memcpy(text, item, length);
+    text[length] = '\0';
+    slash = strchr(text, '/');
+    if (slash)
+        *slash++ = '\0';
+    if (inet_pton(address->family, text, network) != 1)
+        return false;
+    bits = slash ? strtoul(slash, &end, 10) : 128;
+    if (slash && (*end || end == slash))
+        return false;
+    if (bits > (address->family == AF_INET ? 32u : 128u))
+        bits = address->family == AF_INET ? 32 : 128;
+    return same_network(network, address->bytes, (unsigned)bits);
+}
+
+static bool list_matches(const char *list, const char *interface, const struct mur_address *address)
+{
+    while (*list) {
+        size_t length = strcspn(list, ",");
+
+        if (item_matches(list, length, interface, address))
+            return true;
+        list += length + (list[length] == ',');
+    }
+    return false;
+}
+
+static const char *list_of(const char *name)
+{
+    const char *text = getenv(name);
+
+    return text ? text : "";
+}
+
+static bool is_wanted(const char *interface, const struct mur_address *address)
+{
+    const char *include = list_of("MUR_TCP_INCLUDE");
+
+    if (*include && !list_matches(include, interface, address))
+        return false;
+    return !list_matches(list_of("MUR_TCP_EXCLUDE"), interface, address);
+}
+
+/* Less is better. */
+static int rank_of_interface(const char *interface, const struct mur_address *address)
+{
+    if (is_loopback(address))
+        return 3;
+    for (size_t i = 0; i < sizeof own_bridges / sizeof own_bridges[0]; i++)
+        if (strncmp(interface, own_bridges[i], strlen(own_bridges[i])) == 0)
+            return 2;
+    return address->family == AF_INET6;
+}
+
+size_t mur_addresses_own(struct mur_address *addresses, size_t room, uint16_t port)
+{
+    struct ifaddrs *list = NULL;
+    size_t count = 0;
+
+    if (getifaddrs(&list))
+        return 0;
+    for (int rank = 0; rank < 4; rank++)
+        for (struct ifaddrs *at = list; at && count < room; at = at->ifa_next) {
+            struct mur_address address;
+
+            if (!at->ifa_addr || !(at->ifa_flags & IFF_UP) || !read_socket(at->ifa_addr, &address) ||
+                is_link_local(&address) || rank_of_interface(at->ifa_name, &address) != rank ||
+                !is_wanted(at->ifa_name, &address))
+                continue;
+            address.port = port;
+            addresses[count++] = address;
+        }
+    freeifaddrs(list);
+    return count;
+}
+
+/* Whether this host is in the address's network; on the loopback interface, all hosts are. */
+static bool is_near(const struct mur_address *address, const struct ifaddrs *list)
+{
+    for (const struct ifaddrs *at = list; at; at = at->ifa_next) {
+        struct mur_address own;
+
+        if (at->ifa_addr && at->ifa_flags & IFF_UP && read_socket(at->ifa_addr, &own) &&
+            own.family == address->family && same_network(own.bytes, address->bytes, mask_bits(at->ifa_netmask)))
+            return true;
+    }
+    return false;
+}
+
+/* Loopback addresses lead to this very host: they come first for peers on it, and are the last resort otherwise, where
+ * whoever answers can hardly prove that it is the peer. */
+static int place_of(const struct mur_address *address, const struct ifaddrs *list, bool is_same_host)
+{
+    if (is_loopback(address))
+        return is_same_host ? 0 : 3;
+    return is_near(address, list) ? 1 : 2;
+}
+
+int mur_addresses_order(struct mur_address *addresses, int count, bool is_same_host)
+{
+    struct mur_address ordered[MUR_ADDRESSES_MAX];
+    struct ifaddrs *list = NULL;
+    int kept = 0;
+
+    if (getifaddrs(&list))
+        list = NULL;
+    for (int place = 0; place < 3 || (place < 4 && !kept); place++)
+        for (int i = 0; i < count; i++)
+            if (place_of(&addresses[i], list, is_same_host) == place)
+                ordered[kept++] = addresses[i];
+    freeifaddrs(list);
+    memcpy(addresses, ordered, (size_t)kept * sizeof *addresses);
+    return kept;
+}
+
+/* ---- listening ---- */
+
+/* The ports that may be used, by MUR_TCP_PORTS or MPICH's name for it, "first:last"; 0 to 0: any. */
+static bool port_range(unsigned *first, unsigned *last)
+{
+    const char *text = getenv("MUR_TCP_PORTS");
+
+    *first = *last = 0;
+    if (!text || !*text)
+        text = getenv("MPIEXEC_PORT_RANGE");
+    if (!text || !*text)
+        return true;
+    return (sscanf(text, "%u:%u", first, last) == 2 || sscanf(text, "%u-%u", first, last) == 2) && *first &&
+           *first <= *last && *last <= 65535;
+}
+
+static bool bind_to(int fd, int family, unsigned port)
+{
+    struct mur_address any = {.family = (uint16_t)family, .port = (uint16_t)port};
+    struct sockaddr_storage address;
+    socklen_t length = mur_address_socket(&any, &address);
+
+    return bind(fd, (struct sockaddr *)&address, length) == 0;
+}
+
+/* One socket for both families where the system has IPv6. */
+static int open_socket(int *family)
+{
+    int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0;
+
+    *family = AF_INET6;
+    if (fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0)
+        return fd;
+    if (fd >= 0)
+        close(fd);
+    *family = AF_INET;
+    return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+}
+
+int mur_address_listen(uint16_t *port)
+{
+    struct sockaddr_storage bound;
+    socklen_t length = sizeof bound;
+    unsigned first, last, at;
+    int family, fd, error;
+
+    if (!port_range(&first, &last)) {
+        errno = EINVAL;
+        return -1;
+    }
+    fd = open_socket(&family);
+    if (fd < 0)
+        return -1;
+    for (at = first; at <= last && !bind_to(fd, family, at); at++)
+        if (errno != EADDRINUSE)
+            break;
+    if (getsockname(fd, (struct sockaddr *)&bound, &length) < 0 ||
+        (*port = ntohs(family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
+                                          : ((struct sockaddr_in *)&bound)->sin_port)) == 0 ||
+        listen(fd, LISTEN_QUEUE) < 0) {
+        error = at > last ? EADDRINUSE : errno;
+        close(fd);
+        errno = error;
+        return -1;
+    }
+    return fd;
+}

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The MACs of a handshake: over a word for the message, the hello, the challenge's nonce and the numbers told so far.
+ */
+#include "base/handshake.h"
+
+#include <string.h>
+
+static const char magic[8] = "MURMUR\r\n"; /* shows a connection that changes the ends of lines */
+enum { BYTE_ORDER = 0x01020304 };
+
+struct covered {
+    char word[8];
+    struct mur_hello hello;
+    unsigned char nonce[MUR_NONCE_BYTES];
+    uint64_t numbers[3];
+};
+
+static struct covered cover(const struct mur_handshake *h, const char *word, uint64_t first, uint64_t second,
+                            uint64_t third)
+{
+    struct covered covered = {.hello = h->hello, .numbers = {first, second, third}};
+
+    memcpy(covered.word, word, strlen(word));
+    memcpy(covered.nonce, h->nonce, sizeof covered.nonce);
+    return covered;
+}
+
+void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, int from, int to)
+{
+    *h = (struct mur_handshake){.secret = secret};
+    memcpy(h->hello.magic, magic, sizeof magic);
+    h->hello.protocol = MUR_WIRE_PROTOCOL;
+    h->hello.byte_order = BYTE_ORDER;
+    h->hello.purpose = purpose;
+    h->hello.from = from;
+    h->hello.to = to;
+    mur_secret_random(h->hello.nonce, sizeof h->hello.nonce);
+}
+
+bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
+                         struct mur_proof *proof)
+{
+    struct covered covered;
+
+    memcpy(h->nonce, challenge->nonce, sizeof h->nonce);
+    covered = cover(h, "answer", 0, 0, 0);
+    if (!mur_secret_check(challenge->mac, &covered, sizeof covered, h->secret))
+        return false;
+    proof->received = received;
+    covered = cover(h, "proof", received, 0, 0);
+    mur_secret_mac(proof->mac, &covered, sizeof covered, h->secret);
+    return true;
+}
+
+bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, const struct mur_welcome *welcome)
+{
+    struct covered covered = cover(h, "welcome", received, welcome->received, welcome->verdict);
+
+    return mur_secret_check(welcome->mac, &covered, sizeof covered, h->secret);
+}
+
+enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
+                                          const struct mur_hello *hello, struct mur_challenge *challenge)
+{
+    struct covered covered;
+
+    *h = (struct mur_handshake){.secret = secret, .hello = *hello};
+    if (memcmp(hello->magic, magic, sizeof magic) != 0 || hello->purpose != purpose)
+        return MUR_HELLO_STRANGER;
+    if (hello->protocol != MUR_WIRE_PROTOCOL || hello->byte_order != BYTE_ORDER)
+        return MUR_HELLO_VERSION;
+    mur_secret_random(h->nonce, sizeof h->nonce);
+    memcpy(challenge->nonce, h->nonce, sizeof h->nonce);
+    covered = cover(h, "answer", 0, 0, 0);
+    mur_secret_mac(challenge->mac, &covered, sizeof covered, secret);
+    return MUR_HELLO_FINE;
+}
+
+bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof)
+{
+    struct covered covered = cover(h, "proof", proof->received, 0, 0);
+
+    return mur_secret_check(proof->mac, &covered, sizeof covered, h->secret);
+}
+
+void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof *proof, uint64_t verdict,
+                           uint64_t received, struct mur_welcome *welcome)
+{
+    struct covered covered = cover(h, "welcome", proof->received, received, verdict);
+
+    welcome->received = received;
+    welcome->verdict = verdict;
+    mur_secret_mac(welcome->mac, &covered, sizeof covered, h->secret);
+}

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* How the two ends of a connection prove to each other that they belong to the same job, before anything else is
+ * believed. Four messages, of fixed size, in the order of the bytes of this machine:
+ *
+ *   caller                                      called
+ *     hello: who calls whom, a nonce ------------>
+ *     <----------------- challenge: a nonce, and a MAC over both messages
+ *     proof: how far, and a MAC over all so far ->
+ *     <------------- welcome: a verdict, how far, and a MAC over all so far
+ *
+ * A MAC is keyed by the job's secret, and covers a word that says which message it is for, so none can be sent back or
+ * used for another connection. `received` is for streams that go on where an earlier connection broke: the bytes that
+ * have arrived at the sender of this message. The functions only build and check; the sockets are the callers'. */
+#ifndef MUR_BASE_HANDSHAKE_H
+#define MUR_BASE_HANDSHAKE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/secret.h"
+
+/* Raised whenever anything that goes through connections changes its meaning. */
+enum { MUR_WIRE_PROTOCOL = 1 };
+
+struct mur_hello {
+    char magic[8];
+    uint32_t protocol;
+    uint32_t byte_order;
+    uint32_t purpose; /* enum mur_purpose */
+    int32_t from, to;
+    uint32_t spare;
+    unsigned char nonce[MUR_NONCE_BYTES];
+};
+
+enum mur_purpose { MUR_PURPOSE_RANKS = 1, MUR_PURPOSE_AGENTS };
+
+struct mur_challenge {
+    unsigned char nonce[MUR_NONCE_BYTES];
+    unsigned char mac[MUR_MAC_BYTES];
+};
+
+struct mur_proof {
+    uint64_t received;
+    unsigned char mac[MUR_MAC_BYTES];
+};
+
+enum mur_verdict { MUR_VERDICT_WELCOME = 1, MUR_VERDICT_CROSSED /* both call; the other call is the one */ };
+
+struct mur_welcome {
+    uint64_t received;
+    uint64_t verdict; /* enum mur_verdict */
+    unsigned char mac[MUR_MAC_BYTES];
+};
+
+/* One side's memory of it. */
+struct mur_handshake {
+    const unsigned char *secret;
+    struct mur_hello hello;
+    unsigned char nonce[MUR_NONCE_BYTES]; /* of the challenge */
+};
+
+enum mur_hello_fault { MUR_HELLO_FINE, MUR_HELLO_STRANGER, MUR_HELLO_VERSION };
+
+/* The caller's half. */
+void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, int from, int to);
+bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
+                         struct mur_proof *proof);
+bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, const struct mur_welcome *welcome);
+
+/* The half of the one who is called. A hello says nothing that could be believed yet. */
+enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
+                                          const struct mur_hello *hello, struct mur_challenge *challenge);
+bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof);
+void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof *proof, uint64_t verdict,
+                           uint64_t received, struct mur_welcome *welcome);
+
+#endif

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The incoming stream of a link: reading, and delivering frames.
+ *
+ * All links read into one buffer, from which small frames are delivered where they lie. The rest of a large frame goes
+ * where it belongs: to the place that its kind's placer names, or to memory of its size. A frame that has come in part
+ * waits in the link. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include "boot/process.h"
+#include "transport/tcp/tcp.h"
+
+enum {
+    BUFFER = 256 << 10,
+    PLACE_MIN = 4 << 10, /* data of frames below this is gathered in the link */
+    FRAME_LIMIT = MUR_TCP_STRAIGHT_MAX,
+};
+
+static char buffer[8 + BUFFER] __attribute__((aligned(64)));
+
+static inline size_t padded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
+/* The other end has proved that it belongs to the job, so this is a mistake of the library's: nothing can be believed
+ * any more. */
+static __attribute__((noreturn, cold)) void cannot_be(const struct mur_link *link, const char *what)
+{
+    char text[256];
+
+    snprintf(text, sizeof text, "rank %d on %s received %s from rank %d on %s; are the versions of Murmur the same?",
+             mur_process.rank, mur_process.host, what, link->peer->process, link->host);
+    mur_boot_abort(1, text);
+}
+
+static void take_own(struct mur_link *link, const struct mur_frame *frame, const void *data)
+{
+    uint64_t value;
+
+    memcpy(&value, data, sizeof value);
+    if (frame->kind == MUR_TCP_BYE)
+        link->has_heard_bye = true;
+    else if (!mur_out_acked(link, value))
+        cannot_be(link, "an acknowledgement of what it never sent");
+}
+
+static inline void check(const struct mur_link *link, const struct mur_frame *frame)
+{
+    if (__builtin_expect(frame->kind >= MUR_TCP_ACK, 0)) {
+        if (frame->kind > MUR_TCP_BYE || frame->bytes != sizeof(uint64_t))
+            cannot_be(link, "a frame of an unknown kind");
+    } else if (__builtin_expect(frame->kind >= MUR_FRAME_KINDS_MAX || !mur_frame_handlers[frame->kind] ||
+                                    frame->bytes > FRAME_LIMIT,
+                                0)) {
+        cannot_be(link, "a frame that cannot be");
+    }
+}
+
+static inline void deliver(struct mur_link *link, struct mur_frame *frame, const void *data)
+{
+    if (__builtin_expect(frame->kind >= MUR_TCP_ACK, 0)) {
+        take_own(link, frame, data);
+        return;
+    }
+    if (frame->flags & MUR_TCP_ACK_NOW) {
+        link->wants_ack = true;
+        frame->flags &= (uint16_t)~MUR_TCP_ACK_NOW;
+    }
+    mur_deliver(link->peer, frame, data);
+}
+
+/* ---- frames that come in part ---- */
+
+/* The header of a large frame is here, and so much of its data. */
+static void begin_place(struct mur_link *link, const struct mur_tcp_header *header, const char *data, size_t have)
+{
+    const struct mur_frame *frame = &header->frame;
+    mur_frame_placer *placer = mur_frame_placers[frame->kind];
+
+    link->header = *header;
+    link->place = placer ? placer(link->peer, frame) : NULL;
+    if (!link->place) {
+        link->bounce = malloc(frame->bytes);
+        if (!link->bounce)
+            mur_boot_abort(1, "no memory for a message that arrives over the network");
+        link->place = link->bounce;
+    }
+    memcpy(link->place, data, have);
+    link->place += have;
+    link->place_left = frame->bytes - have;
+}
+
+static void end_place(struct mur_link *link)
+{
+    struct mur_frame frame = link->header.frame;
+    char *data = link->place - frame.bytes, *bounce = link->bounce;
+
+    link->pad = (unsigned)(padded(frame.bytes) - frame.bytes);
+    link->place = link->bounce = NULL;
+    deliver(link, &frame, data);
+    free(bounce);
+}
+
+static void keep_partial(struct mur_link *link, const char *data, size_t bytes)
+{
+    if (!link->partial) {
+        link->partial = malloc(sizeof(struct mur_tcp_header) + PLACE_MIN + 8);
+        if (!link->partial)
+            mur_boot_abort(1, "no memory for a message that arrives over the network");
+    }
+    memcpy(link->partial, data, bytes);
+    link->partial_bytes = bytes;
+}
+
+/* Delivers the frames in [at, end), `at` being aligned; keeps what is left. */
+static int parse(struct mur_link *link, char *at, const char *end)
+{
+    int frames = 0;
+
+    while (end - at >= (ptrdiff_t)sizeof(struct mur_tcp_header)) { /* the last may lack its padding: at > end */
+        struct mur_tcp_header *header = (struct mur_tcp_header *)at;
+        size_t have = (size_t)(end - at) - sizeof *header;
+
+        check(link, &header->frame);
+        if (have < header->frame.bytes) {
+            if (header->frame.bytes < PLACE_MIN)
+                break;
+            begin_place(link, header, at + sizeof *header, have);
+            return frames;
+        }
+        at += sizeof *header + padded(header->frame.bytes);
+        deliver(link, &header->frame, header + 1);
+        frames++;
+    }
+    if (at > end)
+        link->pad = (unsigned)(at - end);
+    if (at < end)
+        keep_partial(link, at, (size_t)(end - at));
+    return frames;
+}
+
+/* ---- reading ---- */
+
+/* Where to read to: the place under way, if there is one, and the buffer behind what is kept. *skip are bytes of the
+ * buffer's start that pad a frame: what follows them is aligned. */
+static int prepare(struct mur_link *link, struct iovec vectors[2], char **start)
+{
+    int count = 0;
+    size_t kept = link->partial_bytes, pad;
+
+    if (link->place) {
+        vectors[count++] = (struct iovec){link->place, link->place_left};
+        pad = padded(link->header.frame.bytes) - link->header.frame.bytes;
+    } else {
+        pad = link->pad;
+    }
+    *start = buffer + 8 - pad;
+    if (kept) { /* there is neither a place nor a pad then */
+        memcpy(*start, link->partial, kept);
+        link->partial_bytes = 0;
+    }
+    vectors[count++] = (struct iovec){*start + kept, BUFFER - kept};
+    return count;
+}
+
+/* `got` bytes have been read to where prepare has said. */
+static int take(struct mur_link *link, size_t got, char *start, size_t kept)
+{
+    int frames = 0;
+    char *end;
+
+    link->received += got;
+    if (link->place) {
+        size_t placed = got < link->place_left ? got : link->place_left;
+
+        link->place += placed;
+        link->place_left -= placed;
+        got -= placed;
+        if (link->place_left)
+            return 0;
+        end_place(link);
+        frames++;
+    }
+    end = start + kept + got;
+    if (link->pad) {
+        unsigned skipped = got < link->pad ? (unsigned)got : link->pad;
+
+        link->pad -= skipped;
+        start += skipped;
+        if (link->pad)
+            return frames;
+    }
+    return frames + parse(link, start, end);
+}
+
+static void acknowledge(struct mur_link *link)
+{
+    if (link->fd < 0 || link->has_heard_bye || (!link->wants_ack && link->received - link->told < MUR_TCP_ACK_EVERY))
+        return;
+    link->wants_ack = false;
+    link->told = link->received;
+    mur_out_own(link, MUR_TCP_ACK, link->received);
+}
+
+int mur_in_read(struct mur_link *link)
+{
+    struct iovec vectors[2];
+    size_t kept = link->partial_bytes;
+    char *start;
+    int count = prepare(link, vectors, &start), frames = 0;
+    ssize_t got;
+
+    if (count == 1)
+        got = recv(link->fd, vectors[0].iov_base, vectors[0].iov_len, MSG_DONTWAIT);
+    else
+        got = readv(link->fd, vectors, count);
+    if (got > 0) {
+        frames = take(link, (size_t)got, start, kept);
+        acknowledge(link);
+        mur_link_end_if_said(link);
+        return frames;
+    }
+    if (kept)
+        keep_partial(link, start, kept);
+    if (got == 0)
+        mur_link_broken(link, 0);
+    else if (errno != EAGAIN && errno != EINTR)
+        mur_link_broken(link, errno);
+    return 0;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a link.
+ *
+ *   ASKED    the launcher has been asked for the peer's addresses; it answers when the peer has started
+ *   CALLING  a greeting with one of the addresses is under way; when it fails, the next one is tried
+ *   WAITING  all have failed: after a pause they are tried again, until the time limit (MUR_TCP_TIMEOUT)
+ *   UP       connected; a connection that breaks leads back to CALLING
+ *   ENDED    both sides have said BYE
+ *
+ * In each of the first three the peer may call, which makes the link UP. When both call at once, the lower process's
+ * call is the one; it says CROSSED to the other (greet.c). */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/settings.h"
+#include "boot/job.h"
+#include "boot/process.h"
+#include "transport/tcp/tcp.h"
+
+enum {
+    PAUSE_MIN_MS = 10, /* after all addresses have failed; doubles each time */
+    PAUSE_MAX_MS = 1000,
+    CROSSED_MS = 3000, /* how long the peer's call may take, which it says is under way */
+};
+
+uint64_t mur_tcp_now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000u + (uint64_t)time.tv_nsec / 1000000u;
+}
+
+/* ---- finding the peer ---- */
+
+static void key_of(int process, char key[32])
+{
+    snprintf(key, 32, "tcp.%d", process);
+}
+
+static void ask(struct mur_link *link)
+{
+    char key[32];
+
+    key_of(link->peer->process, key);
+    link->state = MUR_LINK_ASKED;
+    if (mur_boot_ask(key)) {
+        char text[256];
+
+        snprintf(text, sizeof text, "rank %d on %s cannot ask the launcher for the address of rank %d",
+                 mur_process.rank, mur_process.host, link->peer->process);
+        mur_boot_abort(1, text);
+    }
+    mur_tcp.asked++;
+}
+
+static struct mur_link *make(struct mur_peer *peer)
+{
+    struct mur_link *link = calloc(1, sizeof *link);
+
+    if (!link)
+        mur_boot_abort(1, "no memory for a connection");
+    link->state = MUR_LINK_ENDED;
+    link->peer = peer;
+    link->fd = -1;
+    peer->link = link;
+    LIST_INSERT_HEAD(&mur_tcp.links, link, in_links);
+    return link;
+}
+
+struct mur_link *mur_link_find(struct mur_peer *peer)
+{
+    return peer->link ? peer->link : make(peer);
+}
+
+struct mur_link *mur_link_of(struct mur_peer *peer)
+{
+    struct mur_link *link = peer->link;
+
+    if (__builtin_expect(link && link->state != MUR_LINK_ENDED, 1))
+        return link;
+    link = mur_link_find(peer);
+    link->lost_since = mur_tcp_now();
+    ask(link);
+    return link;
+}
+
+/* What a process has published: its host's name and its addresses. */
+static bool read_addresses(struct mur_link *link, char *text)
+{
+    char *rest, *word = strtok_r(text, " ", &rest);
+
+    if (!word)
+        return false;
+    snprintf(link->host, sizeof link->host, "%s", word);
+    while ((word = strtok_r(NULL, " ", &rest)) && link->address_count < MUR_ADDRESSES_MAX)
+        if (!mur_address_read(word, &link->addresses[link->address_count++]))
+            return false;
+    return link->address_count > 0;
+}
+
+static bool is_same_host(int process)
+{
+    return mur_process.job->node_of[process] == mur_process.job->node;
+}
+
+static void call_next(struct mur_link *link);
+
+void mur_link_answers(void)
+{
+    char key[MUR_VALUE_MAX], value[MUR_VALUE_MAX];
+    int process;
+
+    while (mur_boot_answer(key, value)) {
+        struct mur_link *link;
+
+        if (sscanf(key, "tcp.%d", &process) != 1 || process < 0 || process >= mur_tcp.peer_count ||
+            !(link = mur_tcp.peers[process].link))
+            continue;
+        mur_tcp.asked--;
+        if (!read_addresses(link, value))
+            mur_boot_abort(1, "the launcher's answer to the question for a rank's address makes no sense");
+        link->address_count =
+            mur_addresses_order(link->addresses, link->address_count, is_same_host(link->peer->process));
+        if (link->state == MUR_LINK_ASKED)
+            call_next(link);
+    }
+}
+
+/* ---- calling ---- */
+
+/* What was tried, and why it failed. */
+static void describe_tries(const struct mur_link *link, char *text, size_t room)
+{
+    size_t used = 0;
+
+    text[0] = '\0';
+    for (int i = 0; i < link->address_count && used < room; i++) {
+        char address[64];
+
+        used += (size_t)snprintf(text + used, room - used, "%s%s: %s", i ? ", " : "",
+                                 mur_address_text(&link->addresses[i], address),
+                                 link->faults[i] ? strerror(link->faults[i]) : "not tried");
+    }
+}
+
+static __attribute__((noreturn, cold)) void give_up(const struct mur_link *link)
+{
+    char tries[1200], text[1700];
+
+    describe_tries(link, tries, sizeof tries);
+    snprintf(
+        text, sizeof text,
+        "rank %d on %s cannot reach rank %d on %s for %ld s now; tried %s. Check that the hosts can reach each other "
+        "by these addresses (a firewall?), choose interfaces with MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE, or allow more "
+        "time with MUR_TCP_TIMEOUT",
+        mur_process.rank, mur_process.host, link->peer->process, link->host, mur_settings.tcp_timeout, tries);
+    mur_boot_abort(1, text);
+}
+
+/* Whoever has heard BYE and is refused now talks to a process that has ended: it had heard ours. */
+static bool has_ended_since(const struct mur_link *link)
+{
+    return link->has_heard_bye && mur_tcp.is_finishing;
+}
+
+static void end(struct mur_link *link)
+{
+    if (link->fd >= 0) {
+        mur_link_cool(link);
+        mur_tcp_close(link->fd);
+    }
+    if (link->greeting)
+        mur_greet_drop(link->greeting);
+    while (link->first) { /* acknowledgements and the BYE, which need none themselves */
+        struct mur_segment *segment = link->first;
+
+        link->first = segment->next;
+        free(segment);
+    }
+    free(link->partial);
+    *link = (struct mur_link){.state = MUR_LINK_ENDED,
+                              .peer = link->peer,
+                              .fd = -1,
+                              .in_links = link->in_links,
+                              .is_unsent = link->is_unsent,
+                              .next_unsent = link->next_unsent};
+}
+
+static void wait_to_call(struct mur_link *link, uint64_t pause)
+{
+    link->state = MUR_LINK_WAITING;
+    link->due = mur_tcp_now() + pause;
+    mur_tcp.is_timed = true;
+}
+
+/* Starts with the address whose turn it is; after the last a pause follows. */
+static void call_next(struct mur_link *link)
+{
+    while (link->address < link->address_count) {
+        link->state = MUR_LINK_CALLING;
+        if (mur_greet_call(link, &link->addresses[link->address]))
+            return;
+        link->faults[link->address++] = errno;
+    }
+    link->address = 0;
+    if (mur_tcp_now() - link->lost_since > 1000u * (uint64_t)mur_settings.tcp_timeout)
+        give_up(link);
+    wait_to_call(link, link->tries < 8 ? (uint64_t)PAUSE_MIN_MS << link->tries : PAUSE_MAX_MS);
+    link->tries++;
+}
+
+void mur_link_call_failed(struct mur_link *link, int error)
+{
+    link->greeting = NULL;
+    if (link->state != MUR_LINK_CALLING)
+        return;
+    if (has_ended_since(link)) {
+        end(link);
+        return;
+    }
+    if (error == 0) { /* the peer says that it calls itself */
+        wait_to_call(link, CROSSED_MS);
+        return;
+    }
+    link->faults[link->address++] = error;
+    call_next(link);
+}
+
+/* ---- connected ---- */
+
+void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
+{
+    if (link->greeting)
+        mur_greet_drop(link->greeting);
+    if (link->fd >= 0) {
+        mur_link_cool(link);
+        mur_tcp_close(link->fd);
+    }
+    if (peer_received < link->acked || peer_received > link->queued) {
+        char text[300];
+
+        snprintf(text, sizeof text,
+                 "rank %d on %s: rank %d on %s says that it has received %llu bytes, of %llu to %llu that it may have",
+                 mur_process.rank, mur_process.host, link->peer->process, link->host, (unsigned long long)peer_received,
+                 (unsigned long long)link->acked, (unsigned long long)link->queued);
+        mur_boot_abort(1, text);
+    }
+    link->fd = fd;
+    link->state = MUR_LINK_UP;
+    link->tries = 0;
+    link->address = 0;
+    link->watched = EPOLLIN;
+    mur_tcp_watch(fd, EPOLLIN, MUR_TCP_LINK, link, false);
+    link->sent = link->sent > peer_received ? link->sent : peer_received;
+    mur_out_acked(link, peer_received);
+    mur_out_rewind(link);
+    link->told = link->received;
+    mur_link_heat(link);
+    mur_out_write(link);
+}
+
+void mur_link_broken(struct mur_link *link, int error)
+{
+    if (link->state != MUR_LINK_UP)
+        return;
+    mur_link_cool(link);
+    mur_tcp_close(link->fd);
+    link->fd = -1;
+    link->watched = 0;
+    if (link->has_heard_bye && link->has_said_bye) {
+        end(link);
+        return;
+    }
+    link->lost_since = mur_tcp_now();
+    link->address = 0;
+    for (int i = 0; i < link->address_count; i++)
+        link->faults[i] = error;
+    mur_out_rewind(link);
+    if (link->address_count)
+        wait_to_call(link, mur_process.rank < link->peer->process ? 0 : PAUSE_MIN_MS); /* rarely both at once */
+    else
+        ask(link);
+}
+
+/* ---- the end ---- */
+
+void mur_link_end_if_said(struct mur_link *link)
+{
+    if (link->state == MUR_LINK_UP && link->has_said_bye && link->has_heard_bye && link->sent == link->queued)
+        end(link);
+}
+
+/* ---- time ---- */
+
+void mur_links_tick(uint64_t now)
+{
+    struct mur_link *link, *next;
+
+    for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
+        next = LIST_NEXT(link, in_links);
+        if (link->state == MUR_LINK_WAITING && link->due <= now) {
+            call_next(link);
+        }
+    }
+}
+
+uint64_t mur_links_due(void)
+{
+    uint64_t due = 0;
+    struct mur_link *link;
+
+    LIST_FOREACH(link, &mur_tcp.links, in_links)
+    if (link->state == MUR_LINK_WAITING && (!due || link->due < due))
+        due = link->due ? link->due : 1;
+    return due;
+}
+
+/* ---- hot links ---- */
+
+/* Among those that are polled by reading, since they had frames lately. */
+void mur_link_heat(struct mur_link *link)
+{
+    link->idle_polls = 0;
+    if (link->is_hot || mur_tcp.hot_count == (int)(sizeof mur_tcp.hot / sizeof mur_tcp.hot[0]))
+        return;
+    link->is_hot = true;
+    mur_tcp.hot[mur_tcp.hot_count++] = link;
+}
+
+void mur_link_cool(struct mur_link *link)
+{
+    if (!link->is_hot)
+        return;
+    link->is_hot = false;
+    for (int i = 0; i < mur_tcp.hot_count; i++)
+        if (mur_tcp.hot[i] == link)
+            mur_tcp.hot[i--] = mur_tcp.hot[--mur_tcp.hot_count];
+}

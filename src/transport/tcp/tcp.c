@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The TCP transport: opening, progress, sleeping, the table of operations.
+ *
+ * Progress polls the few links that had frames lately by reading from them, and asks epoll for everything else now and
+ * then. Who sleeps, sleeps in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the
+ * calls of other threads. */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "base/settings.h"
+#include "boot/job.h"
+#include "boot/process.h"
+#include "mpi.h"
+#include "transport/shm/shm.h"
+#include "transport/tcp/tcp.h"
+
+enum {
+    EVENTS = 64,          /* taken at once */
+    PASSES_A_LOOK = 64,   /* of polling hot links, until epoll is asked */
+    PASSES_COLD = 32,     /* the same when there is no hot link */
+    SILENT_POLLS = 20000, /* after which a link is not hot any more */
+};
+
+struct mur_tcp mur_tcp;
+
+/* Owners by descriptor, so that an event of a descriptor which was closed meanwhile finds none. */
+static struct owner {
+    enum mur_tcp_what what;
+    void *owner;
+} * owners;
+static int owner_room;
+
+void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner, bool is_new)
+{
+    struct epoll_event event = {.events = events, .data.fd = fd};
+
+    if (fd >= owner_room) {
+        int room = 2 * fd + 64;
+        struct owner *grown = realloc(owners, (size_t)room * sizeof *grown);
+
+        if (!grown)
+            mur_boot_abort(1, "no memory for a connection");
+        memset(grown + owner_room, 0, (size_t)(room - owner_room) * sizeof *grown);
+        owners = grown;
+        owner_room = room;
+    }
+    owners[fd] = (struct owner){.what = what, .owner = owner};
+    epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+}
+
+void mur_tcp_close(int fd)
+{
+    owners[fd].owner = NULL;
+    close(fd);
+}
+
+/* ---- progress ---- */
+
+static int poll_link(struct mur_link *link)
+{
+    int frames;
+    uint64_t before = link->received;
+
+    frames = mur_in_read(link);
+    if (link->state == MUR_LINK_UP && link->received != before)
+        mur_link_heat(link);
+    return frames + (link->received != before); /* an acknowledgement may have made room */
+}
+
+static void ready_link(struct mur_link *link, uint32_t events, int *moved)
+{
+    if (events & (EPOLLIN | EPOLLERR | EPOLLHUP))
+        *moved += poll_link(link);
+    if (link->state == MUR_LINK_UP && events & EPOLLOUT) {
+        mur_out_write(link);
+        ++*moved;
+    }
+}
+
+static int take_events(int timeout)
+{
+    struct epoll_event events[EVENTS];
+    int count = epoll_wait(mur_tcp.epoll, events, EVENTS, timeout), moved = 0;
+    uint64_t ignored;
+
+    for (int i = 0; i < count; i++) {
+        struct owner owner = owners[events[i].data.fd];
+
+        if (!owner.owner)
+            continue;
+        switch (owner.what) {
+        case MUR_TCP_LISTENER:
+            mur_greet_accept();
+            break;
+        case MUR_TCP_WAKEUP:
+            if (read(mur_tcp.wakeup, &ignored, sizeof ignored) < 0)
+                continue;
+            break;
+        case MUR_TCP_CONTROL:
+            mur_link_answers();
+            break;
+        case MUR_TCP_LINK:
+            ready_link(owner.owner, events[i].events, &moved);
+            break;
+        case MUR_TCP_GREETING:
+            mur_greet_ready(owner.owner, events[i].events);
+            break;
+        default: /* the doorbell is emptied at the end of the sleep */
+            break;
+        }
+    }
+    return moved;
+}
+
+static void tick(void)
+{
+    uint64_t now = mur_tcp_now();
+
+    mur_greets_tick(now);
+    mur_links_tick(now);
+    mur_tcp.is_timed = !TAILQ_EMPTY(&mur_tcp.greetings) || mur_links_due();
+}
+
+static int poll_hot(void)
+{
+    int moved = 0;
+
+    for (int i = mur_tcp.hot_count - 1; i >= 0; i--) {
+        struct mur_link *link;
+        int frames;
+
+        if (i >= mur_tcp.hot_count)
+            continue;
+        link = mur_tcp.hot[i];
+        frames = poll_link(link);
+        moved += frames;
+        if (!frames && ++link->idle_polls > SILENT_POLLS)
+            mur_link_cool(link);
+    }
+    return moved;
+}
+
+static int tcp_progress(void)
+{
+    int moved = 0;
+
+    if (mur_transport_has_unsent) {
+        mur_out_flush_all();
+        moved++;
+    }
+    moved += poll_hot();
+    if (++mur_tcp.passes % (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) == 0 || mur_tcp.greeting_count) {
+        moved += take_events(0);
+        if (mur_tcp.is_timed)
+            tick();
+    }
+    return moved;
+}
+
+/* ---- the end ---- */
+
+static bool tcp_finish(void)
+{
+    struct mur_link *link, *next;
+    bool is_over = true;
+
+    mur_tcp.is_finishing = true;
+    for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
+        next = LIST_NEXT(link, in_links);
+        if (link->state == MUR_LINK_ENDED)
+            continue;
+        if (!link->has_said_bye) {
+            link->has_said_bye = true;
+            mur_out_own(link, MUR_TCP_BYE, 0);
+        }
+        mur_link_end_if_said(link);
+        is_over &= link->state == MUR_LINK_ENDED;
+    }
+    if (is_over)
+        mur_tcp.is_finishing = false;
+    return is_over;
+}
+
+/* ---- sleeping ---- */
+
+/* Level-triggered: whatever is there already ends the sleep at once. */
+static bool tcp_prepare_sleep(const struct mur_peer *refused)
+{
+    (void)refused;
+    return !mur_transport_has_unsent;
+}
+
+static void tcp_sleep(void)
+{
+    uint64_t due = 0, now;
+    struct epoll_event event;
+    int timeout = -1;
+
+    if (mur_tcp.is_timed) {
+        struct mur_greeting *greeting;
+
+        due = mur_links_due();
+        TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
+        if (!due || greeting->due < due)
+            due = greeting->due;
+        now = mur_tcp_now();
+        timeout = due > now ? (int)(due - now) : 0;
+    }
+    epoll_wait(mur_tcp.epoll, &event, 1, timeout);
+}
+
+/* What came is handled by the next progress, which asks epoll. */
+static void tcp_end_sleep(void)
+{
+    mur_tcp.passes = (uint32_t)-1;
+}
+
+static void tcp_wake(void)
+{
+    const uint64_t one = 1;
+
+    while (write(mur_tcp.wakeup, &one, sizeof one) < 0 && errno == EINTR)
+        continue;
+}
+
+/* ---- opening ---- */
+
+static int publish(void)
+{
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, mur_tcp.port), used;
+    char key[32], value[MUR_VALUE_MAX - sizeof key], address[64];
+
+    if (!count)
+        return mur_error(MPI_ERR_OTHER,
+                         "host %s has no network address that may be used; MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE choose "
+                         "among the interfaces that `ip address` shows",
+                         mur_process.host);
+    used = (size_t)snprintf(value, sizeof value, "%s", mur_process.host);
+    for (size_t i = 0; i < count && used + sizeof address < sizeof value; i++)
+        used += (size_t)snprintf(value + used, sizeof value - used, " %s", mur_address_text(&addresses[i], address));
+    snprintf(key, sizeof key, "tcp.%d", mur_process.rank);
+    return mur_boot_put(key, value);
+}
+
+static int open_sockets(void)
+{
+    int doorbell = mur_shm_transport.doorbell();
+
+    mur_tcp.listener = mur_address_listen(&mur_tcp.port);
+    if (mur_tcp.listener < 0)
+        return mur_error(MPI_ERR_OTHER,
+                         "cannot listen for connections on %s: %s; MUR_TCP_PORTS=first:last sets the range of ports",
+                         mur_process.host, strerror(errno));
+    mur_tcp.epoll = epoll_create1(EPOLL_CLOEXEC);
+    mur_tcp.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    if (mur_tcp.epoll < 0 || mur_tcp.wakeup < 0 || doorbell < 0)
+        return mur_error(MPI_ERR_OTHER, "cannot open a socket or event descriptor: %s", strerror(errno));
+    mur_tcp_watch(mur_tcp.listener, EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
+    mur_tcp_watch(mur_tcp.wakeup, EPOLLIN, MUR_TCP_WAKEUP, &mur_tcp, true);
+    mur_tcp_watch(doorbell, EPOLLIN, MUR_TCP_DOORBELL, &mur_tcp, true);
+    if (mur_process.control_fd >= 0)
+        mur_tcp_watch(mur_process.control_fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
+    return MPI_SUCCESS;
+}
+
+static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void **common)
+{
+    char complaint[400];
+    int rc;
+
+    (void)common_bytes;
+    (void)common;
+    if (!mur_transport_is_wanted("tcp"))
+        return mur_error(MPI_ERR_OTHER, "the job's ranks are on several hosts, but MUR_TRANSPORT has no tcp");
+    if (!mur_secret_open(complaint, sizeof complaint))
+        return mur_error(MPI_ERR_OTHER, "%s", complaint);
+    mur_tcp.peers = peers;
+    mur_tcp.peer_count = count;
+    LIST_INIT(&mur_tcp.links);
+    TAILQ_INIT(&mur_tcp.greetings);
+    for (int i = 0; i < count; i++)
+        if (!peers[i].transport)
+            peers[i].transport = &mur_tcp_transport;
+    mur_tcp_transport.frame_max = MUR_TCP_FRAME_MAX;
+    mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
+    rc = open_sockets();
+    return rc ? rc : publish();
+}
+
+struct mur_transport mur_tcp_transport = {
+    .name = "tcp",
+    .open = tcp_open,
+    .finish = tcp_finish,
+    .send = mur_out_send,
+    .send_packed = mur_out_send_packed,
+    .straight_max = MUR_TCP_STRAIGHT_MAX,
+    .send_straight = mur_out_send_straight,
+    .flush = mur_out_flush_all,
+    .progress = tcp_progress,
+    .prepare_sleep = tcp_prepare_sleep,
+    .sleep = tcp_sleep,
+    .end_sleep = tcp_end_sleep,
+    .wake = tcp_wake,
+};

@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Inside the TCP transport: links, and what travels on them.
+ *
+ * A link joins this process and a peer. It is a pair of streams of bytes, one each way, that outlive any connection:
+ * what was sent is kept until the peer has acknowledged it, and when a connection breaks the next one goes on, each
+ * way, at the byte that the other side has told it has received. So a cut network loses nothing and doubles nothing.
+ *
+ * A stream is a sequence of frames: struct mur_tcp_header, then the data, padded to a multiple of 8 bytes, so that what
+ * is read into aligned memory stays aligned. Beside the engine's frames there are two of the transport's own: ACK and
+ * BYE. Connections are made at first use, by either side; when both call at once, the call of the lower process is the
+ * one (base/handshake.h has the greeting).
+ *
+ *   out.c      the queue of what goes out: segments, in memory of ours or, straight, of the user's
+ *   in.c       reading, and delivering frames; large data is read to where it belongs
+ *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
+ *   greet.c    greetings under way, with peers and strangers
+ *   tcp.c      the table of operations, progress and sleeping */
+#ifndef MUR_TRANSPORT_TCP_TCP_H
+#define MUR_TRANSPORT_TCP_TCP_H
+
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/queue.h>
+
+#include "base/address.h"
+#include "base/handshake.h"
+#include "transport/transport.h"
+
+struct mur_tcp_header {
+    struct mur_frame frame;
+    uint32_t spare;
+};
+_Static_assert(sizeof(struct mur_tcp_header) == 24, "frames on the wire are multiples of 8 bytes");
+
+/* Kinds of the transport's own, and the flag of frames that are to be acknowledged at once. */
+enum { MUR_TCP_ACK = 0xff01, MUR_TCP_BYE = 0xff02 };
+enum { MUR_TCP_ACK_NOW = 0x8000 };
+
+enum {
+    MUR_TCP_FRAME_MAX = 256 << 10,    /* data of a frame from memory of ours */
+    MUR_TCP_STRAIGHT_MAX = 512 << 10, /* and of the user's */
+    MUR_TCP_WINDOW = 4 << 20,         /* bytes of a stream that may be unacknowledged */
+    MUR_TCP_ACK_EVERY = 256 << 10,    /* bytes received that are acknowledged unasked */
+    MUR_TCP_SEGMENT = 64 << 10,       /* bytes of an ordinary segment */
+};
+
+/* A part of the outgoing stream, until it is acknowledged. */
+struct mur_segment {
+    struct mur_segment *next;
+    uint64_t start; /* position in the stream */
+    size_t bytes;   /* in use */
+    size_t space;   /* in all; 0: the memory is not ours */
+    const char *data;
+    mur_sent_function *sent; /* for memory that is not ours */
+    void *argument;
+    char own[] __attribute__((aligned(8)));
+};
+
+enum mur_link_state {
+    MUR_LINK_ASKED,   /* the peer's addresses are asked for */
+    MUR_LINK_CALLING, /* the greeting with one of its addresses is under way */
+    MUR_LINK_WAITING, /* until it is time to call again, or the peer calls */
+    MUR_LINK_UP,
+    MUR_LINK_ENDED, /* both have said BYE; a new frame starts it anew */
+};
+
+struct mur_link {
+    enum mur_link_state state;
+    struct mur_peer *peer;
+    int fd;           /* -1: not connected */
+    uint32_t watched; /* events in the epoll set */
+    bool is_hot;      /* polled by reading */
+    uint32_t idle_polls;
+    LIST_ENTRY(mur_link) in_links;
+
+    /* outgoing */
+    struct mur_segment *first, *last; /* not acknowledged yet, in order */
+    struct mur_segment *next;         /* the first that is not sent whole; NULL: all is sent */
+    uint64_t queued, sent, acked;     /* positions in the stream */
+    uint64_t last_send;               /* clock of mur_tcp_clock */
+    bool is_unsent;                   /* in the list of links that keep frames back */
+    bool is_full;                     /* the socket takes no more for now */
+    struct mur_link *next_unsent;
+    bool has_said_bye;
+
+    /* incoming */
+    uint64_t received; /* position */
+    uint64_t told;     /* the position that the latest ACK told */
+    bool wants_ack;
+    bool has_heard_bye;
+    struct mur_tcp_header header; /* of the frame whose data is being placed */
+    char *place;                  /* where the rest of its data goes; NULL: none is under way */
+    size_t place_left;
+    char *bounce; /* the place is memory of ours */
+    unsigned pad; /* bytes to skip next */
+    size_t partial_bytes;
+    char *partial; /* the start of a frame that has not come whole */
+
+    /* the peer */
+    char host[64];
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    int faults[MUR_ADDRESSES_MAX]; /* errno of the latest try of each */
+    int address_count, address;    /* the one being tried */
+    uint64_t lost_since;           /* ms; when the link began to be without a connection */
+    uint64_t due;                  /* ms; when a state must have ended */
+    int tries;
+    struct mur_greeting *greeting; /* the call under way */
+};
+
+/* A connection that is not a link's yet. */
+struct mur_greeting {
+    int fd;
+    bool is_caller;
+    bool is_connecting;
+    enum { MUR_GREET_HELLO, MUR_GREET_CHALLENGE, MUR_GREET_PROOF, MUR_GREET_WELCOME } awaited;
+    struct mur_link *link; /* the caller's */
+    struct mur_handshake handshake;
+    uint64_t received; /* as told to the peer */
+    uint64_t due;      /* ms */
+    size_t got;
+    union {
+        struct mur_hello hello;
+        struct mur_challenge challenge;
+        struct mur_proof proof;
+        struct mur_welcome welcome;
+    } message;
+    TAILQ_ENTRY(mur_greeting) in_greetings;
+};
+
+struct mur_tcp {
+    struct mur_peer *peers;
+    int peer_count;
+    int epoll, listener, wakeup;
+    uint16_t port;
+    LIST_HEAD(, mur_link) links;
+    struct mur_link *hot[4]; /* links that had frames lately */
+    int hot_count;
+    struct mur_link *unsent;              /* links that keep frames back */
+    TAILQ_HEAD(, mur_greeting) greetings; /* oldest first */
+    int greeting_count;
+    int asked;     /* links whose addresses are asked for */
+    bool is_timed; /* some link or greeting has a time to keep */
+    uint32_t passes;
+    bool is_finishing;
+};
+extern struct mur_tcp mur_tcp;
+extern struct mur_transport mur_tcp_transport;
+
+/* What the descriptors in the epoll set belong to. */
+enum mur_tcp_what {
+    MUR_TCP_LISTENER,
+    MUR_TCP_WAKEUP,
+    MUR_TCP_DOORBELL,
+    MUR_TCP_CONTROL,
+    MUR_TCP_LINK,
+    MUR_TCP_GREETING
+};
+void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner, bool is_new);
+void mur_tcp_close(int fd); /* also out of the set */
+
+uint64_t mur_tcp_now(void); /* ms, monotonic */
+
+/* out.c */
+bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
+bool mur_out_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
+bool mur_out_send_straight(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
+                           mur_sent_function *sent, void *argument);
+void mur_out_flush_all(void);
+void mur_out_write(struct mur_link *link);                              /* as much as the socket takes */
+void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value); /* a frame of the transport's own */
+bool mur_out_acked(struct mur_link *link, uint64_t position);           /* false: it cannot be */
+void mur_out_rewind(struct mur_link *link); /* what is not acknowledged will be sent again */
+
+/* in.c */
+int mur_in_read(struct mur_link *link); /* frames delivered */
+
+/* link.c */
+struct mur_link *mur_link_of(struct mur_peer *peer);   /* makes it, and starts to look for the peer */
+struct mur_link *mur_link_find(struct mur_peer *peer); /* makes it */
+void mur_link_broken(struct mur_link *link, int error);
+void mur_link_call_failed(struct mur_link *link, int error);
+void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
+void mur_link_end_if_said(struct mur_link *link);
+void mur_link_answers(void); /* of the launcher */
+void mur_links_tick(uint64_t now);
+uint64_t mur_links_due(void); /* ms; 0: never */
+void mur_link_heat(struct mur_link *link);
+void mur_link_cool(struct mur_link *link);
+
+/* greet.c */
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address);
+void mur_greet_accept(void);
+void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
+void mur_greet_drop(struct mur_greeting *greeting);
+void mur_greets_tick(uint64_t now);
+
+#endif
