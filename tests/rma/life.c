@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows come and go by the hundred, of all kinds and on all sorts of communicators, and leave nothing behind: neither
- * descriptors nor mappings nor memory. Several live at a time, and each has its own memory. */
+ * descriptors nor mappings nor memory. Several live at a time, and each has its own memory. Argument: rounds. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <unistd.h>
@@ -101,7 +101,7 @@ static void once(int round)
 
 int main(int argc, char **argv)
 {
-    int files, maps;
+    int files, maps, rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
     long kib;
 
     MPI_Init(&argc, &argv);
@@ -112,7 +112,7 @@ int main(int argc, char **argv)
     files = count_entries("/proc/self/fd");
     maps = count_lines("/proc/self/maps");
     kib = shared_kib();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         once(i);
     CHECK(count_entries("/proc/self/fd") <= files);
     CHECK(count_lines("/proc/self/maps") <= maps + 8);
