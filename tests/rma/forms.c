@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Every function of windows in every form: what is known of a window, its attributes, names, hints and handlers, and
  * the large-count forms of the operations. */
-#include "test.h"
+#include "rma/share.h"
 
 static int rank, size;
 
@@ -255,6 +255,22 @@ static void shared(void)
     MPI_Win_free(&win);
 }
 
+static void unshared(void)
+{
+    MPI_Aint bytes;
+    MPI_Win win;
+    int *mine, *theirs, unit;
+
+    MPI_Win_allocate(44, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win);
+    check_known(win, mine, 44, 4, MPI_WIN_FLAVOR_ALLOCATE);
+    MPI_Win_shared_query(win, rank, &bytes, &unit, &theirs);
+    CHECK(bytes == 44 && theirs == mine);
+    MPI_Win_free(&win);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    CHECK(class_of(MPI_Win_allocate_shared(44, 4, MPI_INFO_NULL, MPI_COMM_WORLD, &mine, &win)) == MPI_ERR_RMA_SHARED);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 /* ---- operations, by both forms, on the right neighbour ---- */
 
 static void operations(void)
@@ -307,7 +323,10 @@ int main(int argc, char **argv)
     hints();
     created();
     dynamic();
-    shared();
+    if (all_share(MPI_COMM_WORLD))
+        shared();
+    else
+        unshared();
     operations();
     MPI_Finalize();
     return 0;

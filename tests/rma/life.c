@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Windows come and go by the hundred, of all kinds and on all sorts of communicators, and leave nothing behind: neither
- * descriptors nor mappings nor memory. Several live at a time, and each has its own memory. */
+ * descriptors nor mappings nor memory. Several live at a time, and each has its own memory. Argument: rounds. */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <unistd.h>
 
-#include "test.h"
+#include "rma/share.h"
 
 enum { ROUNDS = 200, BYTES = 300 << 10, LIVE = 5 };
 
@@ -73,7 +73,10 @@ static void once(int round)
     MPI_Comm_rank(comm, &me);
     for (int i = 0; i < 3; i++)
         MPI_Win_allocate(BYTES + i, 1, MPI_INFO_NULL, comm, &memories[i], &wins[i]);
-    MPI_Win_allocate_shared(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
+    if (all_share(comm))
+        MPI_Win_allocate_shared(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
+    else
+        MPI_Win_allocate(BYTES / 3, 1, MPI_INFO_NULL, comm, &memories[3], &wins[3]);
     memories[4] = created;
     MPI_Win_create(created, BYTES, 1, MPI_INFO_NULL, comm, &wins[4]);
     MPI_Comm_free(&comm); /* windows do not need it any more */
@@ -98,7 +101,7 @@ static void once(int round)
 
 int main(int argc, char **argv)
 {
-    int files, maps;
+    int files, maps, rounds = argc > 1 ? atoi(argv[1]) : ROUNDS;
     long kib;
 
     MPI_Init(&argc, &argv);
@@ -109,7 +112,7 @@ int main(int argc, char **argv)
     files = count_entries("/proc/self/fd");
     maps = count_lines("/proc/self/maps");
     kib = shared_kib();
-    for (int i = 0; i < ROUNDS; i++)
+    for (int i = 0; i < rounds; i++)
         once(i);
     CHECK(count_entries("/proc/self/fd") <= files);
     CHECK(count_lines("/proc/self/maps") <= maps + 8);

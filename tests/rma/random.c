@@ -3,6 +3,7 @@
  * of it, and plays all of it on its copies. A window's memory is cut into slots; in each round a slot belongs to one
  * origin, or is added to by all. Kinds of windows, of synchronisation, of data, and operations are drawn. */
 #include "random.h"
+#include "rma/share.h"
 
 enum { SLOTS = 6, SLOT = 24 << 10, BYTES = SLOTS * SLOT, LARGE = 96 << 10, COMMON = 64, ELEMENTS = 512, STEPS = 4 };
 
@@ -222,7 +223,10 @@ static void make_windows(void)
     memory[CREATED] = calloc(1, BYTES);
     MPI_Win_create(memory[CREATED], BYTES, units[rank], MPI_INFO_NULL, MPI_COMM_WORLD, &windows[CREATED]);
     MPI_Win_allocate(BYTES, units[rank], MPI_INFO_NULL, MPI_COMM_WORLD, &memory[ALLOCATED], &windows[ALLOCATED]);
-    MPI_Win_allocate_shared(BYTES, units[rank], MPI_INFO_NULL, MPI_COMM_WORLD, &memory[SHARED], &windows[SHARED]);
+    if (all_share(MPI_COMM_WORLD))
+        MPI_Win_allocate_shared(BYTES, units[rank], MPI_INFO_NULL, MPI_COMM_WORLD, &memory[SHARED], &windows[SHARED]);
+    else
+        MPI_Win_allocate(BYTES, units[rank], MPI_INFO_NULL, MPI_COMM_WORLD, &memory[SHARED], &windows[SHARED]);
     memory[DYNAMIC] = calloc(1, BYTES);
     MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &windows[DYNAMIC]);
     MPI_Win_attach(windows[DYNAMIC], memory[DYNAMIC], BYTES);

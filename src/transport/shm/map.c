@@ -46,7 +46,7 @@ void *mur_shm_map(size_t bytes, uint64_t *token)
     void *memory;
 
     errno = ENOMEM;
-    if (mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
+    if (mur_shm.size == 1 || mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
         return NULL;
     if (!*token && !(*token = cut(bytes)))
         return NULL;
