@@ -12,9 +12,10 @@
 #include "engine/engine.h"
 #include "engine/lock.h"
 
-enum { NO_PANES = 1, GRANULE = 64 << 10 };
+enum { NO_PANES = 1, GRANULE = 64 << 10, OWNED_MAX = 48 << 20 };
 
-/* Shared memory that this process has allocated for areas and panes: never given back, so it is used again. */
+/* Shared memory that this process has allocated for areas and panes: never given back, so it is used again; and
+ * bounded, so that files leave enough for lanes and boards. */
 struct owned {
     struct owned *next;
     void *memory;
@@ -23,6 +24,7 @@ struct owned {
     bool is_free;
 };
 static struct owned *owned_memory;
+static size_t owned_bytes;
 
 static void *allocate(size_t bytes, uint64_t *token)
 {
@@ -32,7 +34,7 @@ static void *allocate(size_t bytes, uint64_t *token)
         if (owned->is_free && owned->bytes >= bytes && owned->bytes <= 2 * bytes)
             break;
     if (!owned) {
-        owned = malloc(sizeof *owned);
+        owned = owned_bytes + bytes <= OWNED_MAX ? malloc(sizeof *owned) : NULL;
         if (!owned)
             return NULL;
         owned->memory = mur_engine.transport->share(bytes, &owned->token);
@@ -41,6 +43,7 @@ static void *allocate(size_t bytes, uint64_t *token)
             free(owned);
             return NULL;
         }
+        owned_bytes += bytes;
         owned->next = owned_memory;
         owned_memory = owned;
     }
