@@ -11,6 +11,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
@@ -21,7 +22,6 @@
 #include <unistd.h>
 
 #include "alloc.h"
-#include "base/secret.h"
 #include "boot/job.h"
 #include "cgroup.h"
 #include "descendants.h"
@@ -31,10 +31,12 @@
 #include "output.h"
 #include "say.h"
 #include "spawn.h"
+#include "tree/tree.h"
+#include "tree/uplink.h"
 
-#define KILL_AGAIN_MS 20   /* between passes over what is left of the descendants */
+#define KILL_AGAIN_MS 20                /* between passes over what is left of the descendants */
 #define VALUES_MAX    ((size_t)1 << 30) /* bytes of what ranks leave for each other */
-#define KILL_LIMIT_MS 3000 /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
+#define KILL_LIMIT_MS 3000              /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
 
 struct agent;
 
@@ -51,18 +53,23 @@ struct rank {
 
 struct agent {
     const struct mur_jobspec *job;
-    struct mur_loop loop;
-    struct mur_watch head;
+    struct mur_loop *loop;
+    struct mur_watch head;     /* mpiexec's own agent */
+    struct mur_uplink *uplink; /* the others */
+    struct mur_tree tree;      /* the agents below */
+    int node;                  /* the number of this host; -1: no rank runs here */
     struct mur_watch children; /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
     struct mur_kvs *kvs;
-    struct rank *ranks;
-    int running;          /* ranks not yet ended */
+    struct rank *ranks; /* of this node */
+    int count;
+    int running;          /* of them, not yet ended */
+    bool is_open;         /* all that is to be started has been */
     bool is_ending;       /* MUR_FRAME_END came */
     bool is_killing;      /* everything gets SIGKILL */
     bool has_descendants; /* waitpid still knows children */
-    bool is_orphan;       /* mpiexec is dead */
+    bool is_orphan;       /* mpiexec, or the agent above, is dead */
     int ended;            /* for MUR_FRAME_DONE */
     int killed;
     int64_t oom_kills; /* of the control group when the job started */
@@ -76,9 +83,22 @@ struct agent {
 
 static void signal_ranks(const struct agent *agent, int signal)
 {
-    for (int i = 0; i < agent->job->size; i++)
+    for (int i = 0; i < agent->count; i++)
         if (agent->ranks[i].pid)
             kill(-agent->ranks[i].pid, signal);
+}
+
+/* What serves the other hosts is not part of what ranks here have left behind, until those are done. */
+static void kill_descendants(struct agent *agent)
+{
+    struct mur_pids keep = {0};
+
+    if (!mur_tree_is_done(&agent->tree) && !agent->is_orphan) {
+        keep.items = mur_alloc((size_t)agent->tree.child_count, sizeof *keep.items);
+        mur_tree_starters(&agent->tree, keep.items, &keep.count);
+    }
+    mur_descendants_kill(&keep);
+    free(keep.items);
 }
 
 /* Kills ranks, or what they left behind. Repeats by its timer, since a pass may miss what is forked meanwhile. */
@@ -94,9 +114,9 @@ static void kill_all(void *owner)
         if (agent->drain_ms != MUR_FRAME_KEEP_OUTPUT)
             mur_timer_set(&agent->drain_timer, agent->drain_ms);
     } else if (agent->has_descendants) {
-        mur_descendants_kill(NULL);
+        kill_descendants(agent);
     }
-    if (mur_loop_now() - agent->kill_since > KILL_LIMIT_MS) {
+    if (mur_loop_now() - agent->kill_since > KILL_LIMIT_MS && mur_tree_is_done(&agent->tree)) {
         mur_say("a process of the job on %s does not react to SIGKILL and is left behind", agent->job->host);
         agent->running = 0;
         agent->has_descendants = false;
@@ -120,10 +140,11 @@ static void end_job(struct agent *agent, const struct mur_frame *frame)
 {
     if (!agent->is_ending) {
         agent->is_ending = true;
-        for (int i = 0; i < agent->job->size; i++)
-            agent->ended += agent->ranks[i].pid && i != frame->rank;
+        for (int i = 0; i < agent->count; i++)
+            agent->ended += agent->ranks[i].pid && agent->ranks[i].number != frame->rank;
     }
     agent->drain_ms = frame->drain_ms;
+    mur_tree_pass(&agent->tree, frame);
     if (frame->signal && !agent->is_killing) {
         signal_ranks(agent, frame->signal);
         signal_ranks(agent, SIGCONT); /* a stopped rank would not see it */
@@ -141,6 +162,8 @@ static void end_job(struct agent *agent, const struct mur_frame *frame)
 /* All ranks have ended: nothing else of the job may live on, and what is in the pipes is all there will be. */
 static void finish_processes(struct agent *agent)
 {
+    if (!mur_tree_is_done(&agent->tree))
+        return; /* comes again when it is */
     if (agent->has_descendants) {
         if (!agent->is_killing)
             kill_all(agent); /* no rank is left to be counted as killed; what follows is the descendants' turn */
@@ -156,13 +179,26 @@ static void finish_processes(struct agent *agent)
 
 static void lose_head(struct agent *agent)
 {
-    mur_loop_unwatch(&agent->loop, &agent->head);
+    struct mur_frame end = {.kind = MUR_FRAME_END, .rank = -1};
+
+    mur_loop_unwatch(agent->loop, &agent->head);
     agent->is_orphan = true;
     agent->is_ending = true;
     agent->drain_ms = 0;
+    mur_tree_pass(&agent->tree, &end);
     if (!agent->is_killing)
         kill_all(agent);
     mur_timer_set(&agent->drain_timer, 0);
+}
+
+static void take_frame(struct agent *agent, const struct mur_frame *frame)
+{
+    if (frame->kind == MUR_FRAME_SIGNAL) {
+        signal_ranks(agent, frame->signal);
+        mur_tree_pass(&agent->tree, frame);
+    } else if (frame->kind == MUR_FRAME_END) {
+        end_job(agent, frame);
+    }
 }
 
 static void head_ready(void *owner)
@@ -170,19 +206,21 @@ static void head_ready(void *owner)
     struct agent *agent = owner;
     struct mur_frame frame;
 
-    if (!mur_frame_receive(agent->head.fd, &frame))
+    if (mur_frame_receive(agent->head.fd, &frame))
+        take_frame(agent, &frame);
+    else
         lose_head(agent);
-    else if (frame.kind == MUR_FRAME_SIGNAL)
-        signal_ranks(agent, frame.signal);
-    else if (frame.kind == MUR_FRAME_END)
-        end_job(agent, &frame);
 }
 
 /* ---- failures ---- */
 
-static void report(struct agent *agent, struct mur_frame *frame)
+static void report(struct agent *agent, const struct mur_frame *frame)
 {
-    if (!agent->is_orphan && !mur_frame_send(agent->head.fd, frame))
+    if (agent->is_orphan)
+        return;
+    if (agent->uplink)
+        mur_uplink_frame(agent->uplink, frame);
+    else if (!mur_frame_send(agent->head.fd, frame))
         lose_head(agent);
 }
 
@@ -238,18 +276,26 @@ static void answer_rank(void *owner, const char *key, const char *value)
     send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
 }
 
-/* `text` is a key, a NUL, and a value. */
-static void put_value(struct agent *agent, const char *text)
+/* `text` is a key, a NUL, and a value. All values are known to mpiexec's own agent; the others keep those that pass. */
+static void put_value(void *owner, const char *text)
 {
-    if (!mur_kvs_put(agent->kvs, text, text + strlen(text) + 1))
-        mur_say("the values that the ranks on %s leave for each other are too many; one is dropped", agent->job->host);
+    struct agent *agent = owner;
+    const char *value = text + strlen(text) + 1;
+
+    if (!mur_kvs_put(agent->kvs, text, value))
+        mur_say("the values that the ranks leave for each other are too many for host %s; one is dropped",
+                agent->job->host);
+    if (agent->uplink)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_PUT, text, (size_t)(value - text) + strlen(value));
 }
 
-static void get_value(struct rank *rank, const char *key)
+static void get_value(struct agent *agent, const char *key, mur_kvs_waiter *answer, void *who)
 {
-    bool is_first;
+    bool is_first = false;
 
-    mur_kvs_wait(rank->agent->kvs, key, answer_rank, rank, &is_first);
+    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (is_first && agent->uplink)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
 }
 
 static void take_message(struct rank *rank, const struct mur_control_message *message)
@@ -281,7 +327,7 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
     case MUR_CONTROL_GET:
         memcpy(text, message->text, message->length);
         text[message->length] = '\0';
-        get_value(rank, text);
+        get_value(rank->agent, text, answer_rank, rank);
         break;
     default: /* a later protocol; nothing it could mean here */
         break;
@@ -308,12 +354,12 @@ static void read_control(void *owner)
         if (size >= head && message.length <= size - head) /* else not from our library: ignored */
             take_message(rank, &message);
     }
-    mur_loop_unwatch(&rank->agent->loop, &rank->control); /* the rank closed it, or ended */
+    mur_loop_unwatch(rank->agent->loop, &rank->control); /* the rank closed it, or ended */
 }
 
 static struct rank *find_rank(const struct agent *agent, pid_t pid)
 {
-    for (int i = 0; i < agent->job->size; i++)
+    for (int i = 0; i < agent->count; i++)
         if (agent->ranks[i].pid == pid)
             return &agent->ranks[i];
     return NULL;
@@ -331,8 +377,10 @@ static void children_ready(void *owner)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct rank *rank = find_rank(agent, pid);
 
-        if (!rank)
-            continue; /* an orphan of a rank's */
+        if (!rank) {
+            mur_tree_reap(&agent->tree, pid, status); /* or an orphan of a rank's */
+            continue;
+        }
         read_control(rank);
         rank->pid = 0;
         agent->running--;
@@ -346,27 +394,31 @@ static void children_ready(void *owner)
 /* ---- starting ---- */
 
 /* What the ranks find at the start of their memory. */
-static bool fill_job(int fd, const struct mur_jobspec *spec)
+static bool fill_job(int fd, const struct agent *agent)
 {
+    const struct mur_jobspec *spec = agent->job;
     size_t bytes = mur_job_bytes(spec->size);
     struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 
     if (job == MAP_FAILED)
         return false;
-    job->size = job->local_size = spec->size;
-    job->nodes = 1;
-    mur_secret_random(job->secret, sizeof job->secret);
+    memcpy(job->secret, spec->secret, sizeof job->secret);
+    job->size = spec->size;
+    job->nodes = spec->hosts.count;
+    job->node = agent->node;
+    job->local_size = agent->count;
+    for (int i = 0; i < spec->size; i++)
+        job->node_of[i] = spec->node_of[i];
     munmap(job, bytes);
     return true;
 }
 
 static bool make_node_memory(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
 {
-    uint64_t bytes = mur_node_bytes(agent->job->size, agent->job->size);
+    uint64_t bytes = mur_node_bytes(agent->job->size, agent->count);
 
     spawner->node_fd = memfd_create("murmur-node", MFD_CLOEXEC);
-    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0 &&
-        fill_job(spawner->node_fd, agent->job))
+    if (spawner->node_fd >= 0 && ftruncate(spawner->node_fd, (off_t)bytes) == 0 && fill_job(spawner->node_fd, agent))
         return true;
     *failure =
         (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
@@ -382,7 +434,7 @@ static void connect_rank(struct rank *rank, const struct mur_spawned *spawned)
 
     rank->pid = spawned->pid;
     rank->control = (struct mur_watch){.fd = spawned->control_fd, .ready = read_control, .owner = rank};
-    mur_loop_watch(&agent->loop, &rank->control, EPOLLIN);
+    mur_loop_watch(agent->loop, &rank->control, EPOLLIN);
     rank->out = (struct mur_stream){.fd = spawned->stdout_fd, .rank = rank->number};
     rank->err = (struct mur_stream){.fd = spawned->stderr_fd, .rank = rank->number};
     mur_output_add(&agent->output, &rank->out, &rank->err);
@@ -395,75 +447,187 @@ static void connect_rank(struct rank *rank, const struct mur_spawned *spawned)
     }
 }
 
-/* Starts all ranks, or as many as it can and returns false. */
+/* Starts all ranks of this node, or as many as it can and returns false. */
 static bool start_ranks(struct agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
 {
     const struct mur_jobspec *job = agent->job;
     int number = 0;
 
     for (int i = 0; i < job->context_count; i++)
-        for (int left = job->contexts[i].ranks; left > 0; left--) {
-            struct rank *rank = &agent->ranks[number];
+        for (int left = job->contexts[i].ranks; left > 0; left--, number++) {
+            struct rank *rank;
             struct mur_spawned spawned;
 
+            if (job->node_of[number] != agent->node)
+                continue;
+            rank = &agent->ranks[job->local_of[number]];
             rank->agent = agent;
             rank->number = number;
             spawner->stdin_fd = mur_input_take(&agent->input, number);
             if (!mur_spawner_start(spawner, number, i, &spawned, failure))
                 return false;
             connect_rank(rank, &spawned);
-            number++;
         }
     return true;
 }
 
-static void open_agent(struct agent *agent, const struct mur_jobspec *job, int head_fd)
-{
-    sigset_t children;
+/* ---- the tree ---- */
 
+static void frame_from_below(void *owner, const struct mur_frame *frame)
+{
+    report(owner, frame);
+}
+
+static void answer_child(void *owner, const char *key, const char *value)
+{
+    if (value)
+        mur_tree_value(owner, key, value);
+}
+
+static void get_from_below(void *owner, struct mur_child *child, const char *key)
+{
+    get_value(owner, key, answer_child, child);
+}
+
+static void tree_changed(void *owner)
+{
+    struct agent *agent = owner;
+
+    if (agent->is_open && agent->running == 0)
+        finish_processes(agent);
+}
+
+static const struct mur_tree_calls tree_calls = {
+    .frame = frame_from_below, .put = put_value, .get = get_from_below, .changed = tree_changed};
+
+static void frame_from_above(void *owner, const struct mur_frame *frame)
+{
+    take_frame(owner, frame);
+}
+
+static void value_from_above(void *owner, const char *key, const char *value)
+{
+    struct agent *agent = owner;
+
+    mur_kvs_put(agent->kvs, key, value);
+}
+
+static void lost_above(void *owner)
+{
+    lose_head(owner);
+}
+
+/* ---- life ---- */
+
+static void adopt_signals(void)
+{
     mur_descendants_adopt();
     prctl(PR_SET_NAME, "mur-agent");
     for (int signal = 1; signal < NSIG; signal++) /* all are blocked; ranks inherit the dispositions */
         if (signal != SIGKILL && signal != SIGSTOP)
             sigaction(signal, &(struct sigaction){.sa_handler = SIG_DFL}, NULL);
-    sigemptyset(&children);
-    sigaddset(&children, SIGCHLD);
-
-    *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
-    agent->kvs = mur_kvs_create(VALUES_MAX);
-    agent->ranks = mur_alloc((size_t)job->size, sizeof *agent->ranks);
-    mur_loop_init(&agent->loop);
-    agent->head = (struct mur_watch){.fd = head_fd, .ready = head_ready, .owner = agent};
-    mur_loop_watch(&agent->loop, &agent->head, EPOLLIN);
-    agent->children = (struct mur_watch){
-        .fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), .ready = children_ready, .owner = agent};
-    mur_loop_watch(&agent->loop, &agent->children, EPOLLIN);
-    agent->kill_timer = (struct mur_timer){.fire = kill_all, .owner = agent};
-    agent->drain_timer = (struct mur_timer){.fire = drop_output, .owner = agent};
-    mur_loop_add_timer(&agent->loop, &agent->kill_timer);
-    mur_loop_add_timer(&agent->loop, &agent->drain_timer);
-    mur_output_open(&agent->output, &agent->loop, job);
-    agent->output.failed = output_failed;
-    agent->output.owner = agent;
-    mur_input_open(&agent->input, &agent->loop, job);
 }
 
-void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, int head_fd)
+static void open_head(struct agent *agent, const struct mur_agent_place *place)
 {
-    struct agent agent;
-    struct mur_spawner spawner;
+    agent->uplink = place->uplink;
+    if (agent->uplink) {
+        agent->uplink->frame = frame_from_above;
+        agent->uplink->value = value_from_above;
+        agent->uplink->lost = lost_above;
+        agent->uplink->owner = agent;
+        return;
+    }
+    agent->head = (struct mur_watch){.fd = place->head_fd, .ready = head_ready, .owner = agent};
+    mur_loop_watch(agent->loop, &agent->head, EPOLLIN);
+}
+
+static void open_agent(struct agent *agent, const struct mur_jobspec *job, const struct mur_agent_place *place)
+{
+    static struct mur_loop own_loop;
+    sigset_t children;
+
+    adopt_signals();
+    *agent = (struct agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
+    agent->node = mur_place_node(job, place->place);
+    agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
+    agent->kvs = mur_kvs_create(VALUES_MAX);
+    agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);
+    agent->loop = place->loop ? place->loop : &own_loop;
+    if (!place->loop)
+        mur_loop_init(agent->loop);
+    open_head(agent, place);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    agent->children = (struct mur_watch){
+        .fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), .ready = children_ready, .owner = agent};
+    mur_loop_watch(agent->loop, &agent->children, EPOLLIN);
+    agent->kill_timer = (struct mur_timer){.fire = kill_all, .owner = agent};
+    agent->drain_timer = (struct mur_timer){.fire = drop_output, .owner = agent};
+    mur_loop_add_timer(agent->loop, &agent->kill_timer);
+    mur_loop_add_timer(agent->loop, &agent->drain_timer);
+    mur_output_open(&agent->output, agent->loop, job);
+    agent->output.failed = output_failed;
+    agent->output.owner = agent;
+    mur_input_open(&agent->input, agent->loop, job);
+    agent->tree = (struct mur_tree){.loop = agent->loop,
+                                    .job = job,
+                                    .output = &agent->output,
+                                    .input = &agent->input,
+                                    .calls = &tree_calls,
+                                    .owner = agent,
+                                    .place = place->place,
+                                    .end = place->end};
+}
+
+/* Agents below are started first: their hosts work at the same time as this one. */
+static void start(struct agent *agent, const struct rlimit *files)
+{
+    struct mur_spawner spawner = {.node_fd = -1};
     struct mur_frame frame;
 
-    open_agent(&agent, job, head_fd);
-    mur_spawner_prepare(&spawner, job, files);
-    if (!make_node_memory(&agent, &spawner, &frame) || !start_ranks(&agent, &spawner, &frame))
-        report(&agent, &frame);
-    mur_input_start(&agent.input);
-    close(spawner.node_fd);
+    if (!mur_tree_open(&agent->tree, &frame))
+        report(agent, &frame);
+    mur_spawner_prepare(&spawner, agent->job, files);
+    if (agent->count && (!make_node_memory(agent, &spawner, &frame) || !start_ranks(agent, &spawner, &frame)))
+        report(agent, &frame);
+    mur_input_start(&agent->input);
+    if (spawner.node_fd >= 0)
+        close(spawner.node_fd);
+    agent->is_open = true;
+}
 
-    while (agent.running > 0 || agent.has_descendants || !mur_output_is_done(&agent.output))
-        mur_loop_turn(&agent.loop);
+static bool is_over(const struct agent *agent)
+{
+    return agent->running == 0 && !agent->has_descendants && mur_tree_is_done(&agent->tree) &&
+           mur_output_is_done(&agent->output);
+}
 
-    frame = (struct mur_frame){.kind = MUR_FRAME_DONE, .ended = agent.ended, .killed = agent.killed};
-    report(&agent, &frame);
+/* What was written on the way up must arrive before this end of the way goes. */
+static void say_goodbye(struct agent *agent)
+{
+    struct mur_frame done = {.kind = MUR_FRAME_DONE,
+                             .ended = agent->ended + agent->tree.ended,
+                             .killed = agent->killed + agent->tree.killed};
+
+    if (!agent->uplink) {
+        report(agent, &done);
+        return;
+    }
+    while (!agent->is_orphan && !mur_uplink_is_flushed(agent->uplink))
+        mur_loop_turn(agent->loop);
+    report(agent, &done);
+    while (!agent->is_orphan && !mur_uplink_is_flushed(agent->uplink))
+        mur_loop_turn(agent->loop);
+}
+
+void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, const struct mur_agent_place *place)
+{
+    static struct agent agent;
+
+    open_agent(&agent, job, place);
+    start(&agent, files);
+    while (!is_over(&agent))
+        mur_loop_turn(agent.loop);
+    say_goodbye(&agent);
 }

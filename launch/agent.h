@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The agent: starts the ranks of this node, forwards their output and signals, reports failures, leaves nothing. */
+/* The agent: starts the ranks of this node and the agents below it, forwards output and signals, reports failures,
+ * leaves nothing. */
 #ifndef MUR_LAUNCH_AGENT_H
 #define MUR_LAUNCH_AGENT_H
 
@@ -7,8 +8,17 @@
 
 #include "jobspec.h"
 
-/* Lives the agent's life in a process of its own, which has all signals blocked; head_fd speaks frame.h with mpiexec.
- * Returns when no process of the job is left. */
-void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, int head_fd);
+struct mur_uplink;
+
+struct mur_agent_place {       /* in the tree of agents */
+    int place, end;            /* it looks after the places [place, end), its own included */
+    int head_fd;               /* mpiexec's own agent: the packets of frame.h to and from mpiexec */
+    struct mur_uplink *uplink; /* another one: its way up */
+    struct mur_loop *loop;     /* which that already uses */
+};
+
+/* Lives the agent's life in a process of its own, which has all signals blocked. Returns when no process of its part of
+ * the job is left. */
+void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, const struct mur_agent_place *place);
 
 #endif

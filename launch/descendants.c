@@ -85,7 +85,16 @@ static struct process *read_table(int *count)
     return table;
 }
 
-void mur_descendants_find(struct mur_pids *found)
+static bool is_kept(const struct mur_pids *keep, pid_t pid)
+{
+    for (int i = 0; keep && i < keep->count; i++)
+        if (keep->items[i] == pid)
+            return true;
+    return false;
+}
+
+/* All descendants but those to keep, and theirs. */
+static void find(struct mur_pids *found, const struct mur_pids *keep)
 {
     int count;
     struct process *table = read_table(&count);
@@ -95,7 +104,7 @@ void mur_descendants_find(struct mur_pids *found)
     found->items = mur_alloc((size_t)count, sizeof *found->items);
     for (int next = 0;; parent = found->items[next++]) { /* breadth first: `found` is also the queue */
         for (int i = 0; i < count; i++)
-            if (table[i].parent == parent)
+            if (table[i].parent == parent && !is_kept(keep, table[i].pid))
                 found->items[found->count++] = table[i].pid;
         if (next == found->count)
             break;
@@ -103,27 +112,20 @@ void mur_descendants_find(struct mur_pids *found)
     free(table);
 }
 
-static bool is_kept(const struct mur_pids *keep, pid_t pid)
+void mur_descendants_find(struct mur_pids *found)
 {
-    for (int i = 0; keep && i < keep->count; i++)
-        if (keep->items[i] == pid)
-            return true;
-    return false;
+    find(found, NULL);
 }
 
 int mur_descendants_kill(const struct mur_pids *keep)
 {
     struct mur_pids found;
-    int count = 0;
 
-    mur_descendants_find(&found);
+    find(&found, keep);
     for (int i = 0; i < found.count; i++)
-        if (!is_kept(keep, found.items[i])) {
-            kill(found.items[i], SIGKILL);
-            count++;
-        }
+        kill(found.items[i], SIGKILL);
     free(found.items);
-    return count;
+    return found.count;
 }
 
 void mur_descendants_end(const struct mur_pids *keep, int ms)

@@ -14,9 +14,10 @@ struct mur_pids {
     int count;
 };
 
-void mur_descendants_adopt(void);                              /* become a subreaper */
-void mur_descendants_find(struct mur_pids *found);             /* the caller frees found->items */
-int mur_descendants_kill(const struct mur_pids *keep);         /* one pass; returns how many were there */
+void mur_descendants_adopt(void);                  /* become a subreaper */
+void mur_descendants_find(struct mur_pids *found); /* the caller frees found->items */
+/* One pass; returns how many were there. Those to keep are kept with all that descends from them. */
+int mur_descendants_kill(const struct mur_pids *keep);
 void mur_descendants_end(const struct mur_pids *keep, int ms); /* passes until none is left, at most `ms` long */
 
 #endif

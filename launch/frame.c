@@ -6,11 +6,27 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
+
+size_t mur_frame_bytes(const struct mur_frame *frame)
+{
+    return offsetof(struct mur_frame, text) + frame->length;
+}
+
+bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes)
+{
+    const size_t head = offsetof(struct mur_frame, text);
+
+    if (bytes < head || bytes > sizeof *frame)
+        return false;
+    memcpy(frame, data, bytes);
+    return head + frame->length == bytes;
+}
 
 bool mur_frame_send(int fd, const struct mur_frame *frame)
 {
-    size_t size = offsetof(struct mur_frame, text) + frame->length;
+    size_t size = mur_frame_bytes(frame);
     ssize_t sent;
 
     do

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mpiexec and its agent say to each other: one struct mur_frame a packet, over a SOCK_SEQPACKET pair.
+/* What mpiexec and its agent say to each other: one struct mur_frame a packet, over a SOCK_SEQPACKET pair;
+ * agents on other hosts say it through the tree (tree/tree.h).
  *
  * The agent does and sees, mpiexec decides. mpiexec passes signals on and tells when and how to end the job; the agent
  * tells of failures as it sees them, and at the very end, when no process is left and all output is out, that it is
@@ -8,6 +9,7 @@
 #define MUR_LAUNCH_FRAME_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum mur_frame_kind {
@@ -53,6 +55,8 @@ struct mur_frame {
 /* Both block and return false when the other side is dead. A frame that does not hold together counts as that. */
 bool mur_frame_send(int fd, const struct mur_frame *frame);
 bool mur_frame_receive(int fd, struct mur_frame *frame);
+size_t mur_frame_bytes(const struct mur_frame *frame);
+bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes); /* false: it does not hold together */
 void mur_frame_set_text(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

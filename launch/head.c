@@ -23,6 +23,7 @@
 #include "loop.h"
 #include "report.h"
 #include "say.h"
+#include "tree/tree.h"
 
 #define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
 #define SIGNAL_GRACE_MS  2000 /* for all, after a signal that asks us to end */
@@ -221,7 +222,8 @@ static void start_agent(struct head *head, const struct rlimit *files)
     if (head->agent_pid == 0) {
         close(ends[0]);
         close(head->signals.fd);
-        mur_agent_run(head->job, files, ends[1]);
+        mur_agent_run(head->job, files,
+                      &(struct mur_agent_place){.end = mur_place_count(head->job), .head_fd = ends[1]});
         _exit(0);
     }
     close(ends[1]);

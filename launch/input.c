@@ -169,7 +169,7 @@ void mur_input_open(struct mur_input *input, struct mur_loop *loop, const struct
     *input = (struct mur_input){
         .loop = loop, .rank = job->stdin_rank, .rank_fd = -1, .is_terminal = isatty(STDIN_FILENO) == 1};
     input->has_events = can_watch(STDIN_FILENO);
-    input->readers = mur_alloc(is_for_all ? (size_t)job->size : 1, sizeof *input->readers);
+    input->readers = mur_alloc(is_for_all ? (size_t)job->size + (size_t)job->hosts.count : 1, sizeof *input->readers);
     input->from = (struct mur_watch){.fd = STDIN_FILENO, .ready = from_ready, .owner = input};
     input->retry = (struct mur_timer){.fire = try_again, .owner = input};
     mur_loop_add_timer(loop, &input->retry);
@@ -182,23 +182,34 @@ static void close_rank_end(struct mur_input *input)
     input->rank_fd = -1;
 }
 
-int mur_input_take(struct mur_input *input, int rank)
+/* A pipe to a reader; returns its other end. */
+static int add_reader(struct mur_input *input)
 {
-    struct mur_reader *reader = &input->readers[input->reader_count];
+    struct mur_reader *reader;
     int ends[2];
 
+    if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe for the standard input of ranks: %s", strerror(errno));
+    reader = &input->readers[input->reader_count++];
+    *reader = (struct mur_reader){.input = input};
+    reader->to = (struct mur_watch){.fd = ends[1], .ready = reader_ready, .owner = reader};
+    return ends[0];
+}
+
+int mur_input_take(struct mur_input *input, int rank)
+{
     close_rank_end(input);
     if (input->rank != MUR_STDIN_ALL && input->rank != rank)
         return -1;
     if (input->rank == rank && !input->is_terminal)
         return STDIN_FILENO;
-    if (pipe2(ends, O_CLOEXEC) < 0 || fcntl(ends[1], F_SETFL, O_NONBLOCK) < 0)
-        mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe for the input of rank %d: %s", rank, strerror(errno));
-    *reader = (struct mur_reader){.input = input};
-    reader->to = (struct mur_watch){.fd = ends[1], .ready = reader_ready, .owner = reader};
-    input->reader_count++;
-    input->rank_fd = ends[0];
-    return ends[0];
+    input->rank_fd = add_reader(input);
+    return input->rank_fd;
+}
+
+int mur_input_relay(struct mur_input *input)
+{
+    return add_reader(input);
 }
 
 void mur_input_start(struct mur_input *input)

@@ -41,6 +41,8 @@ struct mur_input {
 void mur_input_open(struct mur_input *input, struct mur_loop *loop, const struct mur_jobspec *job);
 /* What this rank gets as stdin, until the next call; -1: nothing. */
 int mur_input_take(struct mur_input *input, int rank);
+/* An end for an agent below, whose ranks read too: the caller's to close. */
+int mur_input_relay(struct mur_input *input);
 void mur_input_start(struct mur_input *input); /* all ranks have their ends: ours are closed, and the flow begins */
 
 #endif

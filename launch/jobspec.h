@@ -79,6 +79,9 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
     bool has_copies_only; /* nothing of what goes to `copies` is shown */
 };
 
+/* For messages and labels. */
+#define mur_jobspec_host(job, rank) ((job)->hosts.items[(job)->node_of[rank]].name)
+
 struct mur_jobspec {
     struct mur_context *contexts;
     int context_count;
@@ -90,8 +93,10 @@ struct mur_jobspec {
     struct mur_launcher launcher;
     struct mur_formats formats;
     struct mur_hosts hosts;         /* those that run ranks, from placement on */
-    int *node_of;                   /* of each rank: its host's place in `hosts` */
+    int *node_of;                   /* of each rank: its host's number in `hosts` */
     int *local_of;                  /* of each rank: its place among the ranks of that host */
+    int local_node;                 /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */
+    unsigned char secret[32];       /* that the job's processes prove themselves with to each other */
     const char *manager;            /* whose list the hosts are from, "Slurm"; NULL: no resource manager's */
     int stdin_rank;                 /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
     int universe;                   /* of -usize; 0: not given */

@@ -106,13 +106,10 @@ static void check_memory(int ranks)
                  ranks, needed >> 20, limit >> 20);
 }
 
-void mur_limits_check(const struct mur_jobspec *job, struct rlimit *files)
+void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files)
 {
-    int ranks = 0;
+    int ranks = node < 0 ? 0 : job->hosts.items[node].ranks;
 
-    for (int node = 0; node < job->hosts.count; node++)
-        if (job->hosts.items[node].is_local)
-            ranks += job->hosts.items[node].ranks;
     check_descriptors(job, ranks, files);
     check_processes(ranks);
     check_memory(ranks);

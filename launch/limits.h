@@ -8,7 +8,7 @@
 #include "jobspec.h"
 
 /* Raises the soft limit of descriptors to the hard one for ourselves and stores the old limits for the ranks in
- * *files. Ends mpiexec with a message when the job has too many ranks for this machine. */
-void mur_limits_check(const struct mur_jobspec *job, struct rlimit *files);
+ * *files. Ends with a message when the job has too many ranks for this machine, whose number is `node`. */
+void mur_limits_check(const struct mur_jobspec *job, int node, struct rlimit *files);
 
 #endif

@@ -4,18 +4,21 @@
  * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
  * it; head.c forks the agent and decides; agent.c starts the ranks (spawn.c, environment.c), forwards what they write
  * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
- * says what went wrong. */
+ * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "head.h"
 #include "hosts/placement.h"
 #include "limits.h"
 #include "options/options.h"
 #include "program.h"
 #include "say.h"
+#include "tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.
  */
@@ -65,13 +68,12 @@ static void place_ranks(struct mur_jobspec *job)
         mur_quit(MUR_EXIT_USAGE, "-usize %d: the job itself has %d ranks", job->universe, job->size);
     if (job->shows_map || (job->is_verbose && job->hosts.count > 1))
         mur_placement_show(job);
-    for (int node = 0; node < job->hosts.count; node++) {
-        if (!job->hosts.items[node].is_local)
-            mur_quit(MUR_EXIT_TROUBLE, "rank %d is to run on %s, but ranks can run on this machine (%s) only",
-                     mur_placement_first(job, node), job->hosts.items[node].name, job->host);
-        if (!mur_binding_start(job, node, &problem))
-            mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
-    }
+    job->local_node = -1;
+    for (int node = 0; node < job->hosts.count; node++)
+        if (job->hosts.items[node].is_local && !job->launcher.is_for_local)
+            job->local_node = node;
+    if (job->local_node >= 0 && !mur_binding_start(job, job->local_node, &problem))
+        mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
 }
 
 int main(int argc, char **argv)
@@ -84,6 +86,8 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     if (argc < 1)
         return MUR_EXIT_USAGE;
+    if (argc > 1 && strcmp(argv[1], "-agent") == 0)
+        return mur_remote_run(argv + 2);
     rc = mur_options_parse(argv, &job, error, sizeof error);
     if (rc) {
         mur_say("%s", error);
@@ -100,7 +104,8 @@ int main(int argc, char **argv)
     name_job(&job);
     note_ignored(&job);
     place_ranks(&job);
-    mur_programs_find(&job);
-    mur_limits_check(&job, &files);
+    mur_secret_random(job.secret, sizeof job.secret);
+    mur_programs_find(&job, job.local_node);
+    mur_limits_check(&job, job.local_node, &files);
     return mur_head_run(&job, &files);
 }

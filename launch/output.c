@@ -48,11 +48,22 @@ static void put_labelled(struct mur_channel *channel, struct mur_stream *stream,
     }
 }
 
+/* Labels are in it already; only an unfinished line of somebody else's may need an end. */
+static void put_relayed(struct mur_channel *channel, struct mur_stream *stream, const char *data, int size)
+{
+    if (channel->open && channel->open != stream)
+        mur_sink_put(&channel->sink, "\n", 1);
+    mur_sink_put(&channel->sink, data, (size_t)size);
+    channel->open = data[size - 1] == '\n' ? NULL : stream;
+}
+
 static void put(struct mur_stream *stream, const char *data, int size)
 {
     if (size <= 0)
         return;
-    if (stream->channel->output->is_labelled)
+    if (stream->is_relay && stream->channel->output->is_labelled)
+        put_relayed(stream->channel, stream, data, size);
+    else if (stream->channel->output->is_labelled)
         put_labelled(stream->channel, stream, data, size);
     else
         mur_sink_put(&stream->channel->sink, data, (size_t)size);
@@ -210,6 +221,8 @@ static void read_stream(struct mur_stream *stream)
     if (size > 0) {
         copy(stream, data, (size_t)size);
         take(stream, data, (int)size);
+        if (stream->consumed)
+            stream->consumed(stream, (int)size);
     } else if (size == 0 || errno != EAGAIN || stream->channel->output->is_draining) {
         end_stream(stream);
     }
@@ -419,20 +432,29 @@ static void open_copy(struct mur_output *output, struct mur_stream *stream)
     free(name);
 }
 
-static void add_stream(struct mur_output *output, struct mur_stream *stream, bool is_stderr)
+static void watch_stream(struct mur_stream *stream, struct mur_channel *channel)
 {
     struct epoll_event event = {.events = EPOLLIN, .data.ptr = stream};
-    struct mur_channel *channel;
 
-    stream->is_stderr = is_stderr;
-    stream->copy_fd = -1;
-    open_copy(output, stream);
-    channel = choose_channel(output, stream);
     stream->channel = channel;
     LIST_INSERT_HEAD(&channel->streams, stream, in_streams);
     if (epoll_ctl(channel->all.fd, EPOLL_CTL_ADD, stream->fd, &event) < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot watch the output of rank %d: %s", stream->rank, strerror(errno));
     set_gate(channel);
+}
+
+static void add_stream(struct mur_output *output, struct mur_stream *stream, bool is_stderr)
+{
+    stream->is_stderr = is_stderr;
+    stream->copy_fd = -1;
+    open_copy(output, stream);
+    watch_stream(stream, choose_channel(output, stream));
+}
+
+void mur_output_add_relay(struct mur_output *output, struct mur_stream *stdout_stream, struct mur_stream *stderr_stream)
+{
+    watch_stream(stdout_stream, output->out);
+    watch_stream(stderr_stream, output->err);
 }
 
 void mur_output_add(struct mur_output *output, struct mur_stream *stdout_stream, struct mur_stream *stderr_stream)

@@ -31,8 +31,11 @@ struct mur_stream { /* one rank's stdout or stderr */
     int fd; /* -1: ended */
     int rank;
     bool is_stderr;
-    int copy_fd;   /* -1: none */
-    char *partial; /* the unfinished line, allocated when there is one */
+    bool is_relay; /* what an agent below has gathered: `rank` is -1, and the labels are in it */
+    void (*consumed)(struct mur_stream *stream, int size); /* told of what was read; NULL: nobody asks */
+    void *owner;                                           /* of `consumed` */
+    int copy_fd;                                           /* -1: none */
+    char *partial;                                         /* the unfinished line, allocated when there is one */
     int partial_size, partial_space;
     int64_t partial_due; /* when it is shown unfinished; 0: there is none */
     TAILQ_ENTRY(mur_stream) in_partials;
@@ -71,6 +74,9 @@ struct mur_output {
 void mur_output_open(struct mur_output *output, struct mur_loop *loop, const struct mur_jobspec *job);
 /* The streams' fd and rank are set. */
 void mur_output_add(struct mur_output *output, struct mur_stream *stdout_stream, struct mur_stream *stderr_stream);
+/* The same for streams of another agent, which go to our stdout and stderr. */
+void mur_output_add_relay(struct mur_output *output, struct mur_stream *stdout_stream,
+                          struct mur_stream *stderr_stream);
 /* All writers are dead: reads what is left in the pipes without waiting for their end. */
 void mur_output_drain(struct mur_output *output);
 void mur_output_drop(struct mur_output *output); /* gives up what has not been written */

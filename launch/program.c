@@ -98,8 +98,16 @@ static void find_program(struct mur_context *context)
         close(directory);
 }
 
-void mur_programs_find(struct mur_jobspec *job)
+void mur_programs_find(struct mur_jobspec *job, int node)
 {
-    for (int i = 0; i < job->context_count; i++)
-        find_program(&job->contexts[i]);
+    int rank = 0;
+
+    for (int i = 0; i < job->context_count; i++) {
+        bool is_here = false;
+
+        for (int left = job->contexts[i].ranks; left > 0; left--)
+            is_here |= job->node_of[rank++] == node;
+        if (is_here)
+            find_program(&job->contexts[i]);
+    }
 }

@@ -5,6 +5,7 @@
 
 #include "jobspec.h"
 
-void mur_programs_find(struct mur_jobspec *job); /* fills each context's path, or ends mpiexec with a message */
+/* Fills the paths of the contexts with ranks on this host, whose number is `node`, or ends with a message. */
+void mur_programs_find(struct mur_jobspec *job, int node);
 
 #endif

@@ -68,7 +68,8 @@ void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *f
     char others[64] = "";
     char who[400];
 
-    snprintf(who, sizeof who, "rank %d on %s (pid %d)", failure->rank, job->host, failure->pid);
+    snprintf(who, sizeof who, "rank %d on %s (pid %d)", failure->rank,
+             failure->rank >= 0 ? mur_jobspec_host(job, failure->rank) : job->host, failure->pid);
     if (ended > 0)
         snprintf(others, sizeof others, "; %d other rank%s ended", ended, ended == 1 ? " was" : "s were");
     switch (failure->cause) {

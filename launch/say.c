@@ -55,12 +55,20 @@ void mur_say(const char *format, ...)
     va_end(args);
 }
 
+void (*mur_quit_tell)(int code, const char *text);
+
 void mur_quit(int code, const char *format, ...)
 {
+    char text[2000];
     va_list args;
 
     va_start(args, format);
-    say_line(format, args);
+    if (mur_quit_tell) {
+        vsnprintf(text, sizeof text, format, args);
+        mur_quit_tell(code, text);
+    } else {
+        say_line(format, args);
+    }
     va_end(args);
     _exit(code);
 }

@@ -15,6 +15,8 @@
 
 void mur_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mur_say_raw(const char *text, size_t length); /* neither prefix nor newline is added */
+/* Where it is set, mur_quit tells this instead of stderr, and then exits. */
+extern void (*mur_quit_tell)(int code, const char *text);
 _Noreturn void mur_quit(int code, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

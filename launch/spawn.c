@@ -85,7 +85,8 @@ void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *
     spawner->shell_argvs = mur_alloc((size_t)job->context_count, sizeof *spawner->shell_argvs);
     for (int i = 0; i < job->context_count; i++) {
         mur_environment_prepare(&spawner->environments[i], job, &job->contexts[i]);
-        spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
+        if (job->contexts[i].path) /* else it has no ranks here */
+            spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
     }
     spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (spawner->null_fd < 0)

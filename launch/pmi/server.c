@@ -13,7 +13,10 @@
 #include "alloc.h"
 #include "pmi/inside.h"
 
-enum { HEAD = 6 }; /* characters of a PMI-2 length */
+enum {
+    HEAD = 6,          /* characters of a PMI-2 length */
+    MAPPING_MAX = 960, /* old clients read lines of 1024; those that get no mapping find out for themselves */
+};
 
 struct mur_pmi_server *mur_pmi_server_create(int fd, const struct mur_pmi_server_facts *facts,
                                              const struct mur_pmi_server_calls *calls, void *owner)
@@ -22,6 +25,8 @@ struct mur_pmi_server *mur_pmi_server_create(int fd, const struct mur_pmi_server
 
     server->fd = fd;
     server->facts = *facts;
+    if (facts->mapping && strlen(facts->mapping) > MAPPING_MAX)
+        server->facts.mapping = NULL;
     server->calls = calls;
     server->owner = owner;
     return server;

@@ -61,7 +61,7 @@ struct mur_pmi_server_facts { /* the texts must outlive the server */
     int appnum;
     int universe_size;    /* -1: unknown */
     const char *kvs_name; /* without blanks and semicolons, at most 255 long */
-    const char *mapping;  /* PMI_process_mapping, or NULL */
+    const char *mapping;  /* PMI_process_mapping, or NULL; one too long for old clients is not told */
     const char *parent;   /* the name of the job that spawned this one, or NULL */
 };
 

@@ -38,6 +38,12 @@ const struct mur_setting mur_setting_table[] = {
      "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
     {"MUR_COLL_VERBOSE", "0 or 1", 0, 0, 1, SETTING(coll_verbose),
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
+    {"MUR_RMA_DIRECT", "0 or 1", 1, 0, 1, SETTING(rma_direct),
+     "one-sided operations reach the memory of ranks of the node directly; 0 uses messages for everything"},
+    {"MUR_PROGRESS_THREAD", "0 or 1", 0, 0, 1, SETTING(progress_thread),
+     "1: a thread answers one-sided operations that come by message while the program computes"},
+    {"MUR_IO_SHARED", "0 or 1", 1, 0, 1, SETTING(io_shared),
+     "ranks of one node access a file together through memory that they share; 0 exchanges messages"},
     {"MUR_INFO", "0 or 1", 0, 0, 1, SETTING(info), "rank 0 prints version, transports and all settings at start"},
 };
 const size_t mur_setting_count = sizeof mur_setting_table / sizeof mur_setting_table[0];

@@ -15,7 +15,7 @@
 #include "boot/process.h"
 #include "mpi.h"
 
-struct mur_process mur_process = {.size = 1, .local_size = 1, .appnum = -1, .control_fd = -1};
+struct mur_process mur_process = {.size = 1, .local_size = 1, .appnum = -1, .control_fd = -1, .node_fd = -1};
 
 static int number(const char *name, int *value)
 {
@@ -85,7 +85,7 @@ static int map_job(int fd)
 static int join_job(void)
 {
     struct mur_process *process = &mur_process;
-    int protocol, node_fd, rc;
+    int protocol, rc;
 
     rc = number(MUR_ENV_PROTOCOL, &protocol);
     if (!rc && protocol != MUR_JOB_PROTOCOL)
@@ -96,7 +96,7 @@ static int join_job(void)
     if (rc || (rc = number(MUR_ENV_RANK, &process->rank)) || (rc = number(MUR_ENV_SIZE, &process->size)) ||
         (rc = number(MUR_ENV_LOCAL_RANK, &process->local_rank)) ||
         (rc = number(MUR_ENV_LOCAL_SIZE, &process->local_size)) || (rc = number(MUR_ENV_APPNUM, &process->appnum)) ||
-        (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &node_fd)))
+        (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &process->node_fd)))
         return rc;
     if (process->size < 1 || process->rank < 0 || process->rank >= process->size || process->local_size < 1 ||
         process->local_size > process->size || process->local_rank < 0 || process->local_rank >= process->local_size)
@@ -109,9 +109,8 @@ static int join_job(void)
                          "started by another program that closed it?",
                          process->control_fd, strerror(rc));
     fcntl(process->control_fd, F_SETFD, FD_CLOEXEC);
-    rc = map_job(node_fd);
-    close(node_fd);
-    return rc;
+    fcntl(process->node_fd, F_SETFD, FD_CLOEXEC);
+    return map_job(process->node_fd);
 }
 
 int mur_boot_start(void)

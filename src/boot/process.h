@@ -21,6 +21,7 @@ struct mur_process {
     int local_rank, local_size;
     int appnum;                /* index of the command in mpiexec's line; -1 for a singleton */
     int control_fd;            /* to the agent; -1 for a singleton */
+    int node_fd;               /* the file of the node's memory, which may be made longer; -1 for a singleton */
     const struct mur_job *job; /* where each rank is; at the start of the node's memory */
     void *node_memory;         /* what follows the job in it */
     uint64_t node_bytes;       /* of what follows */

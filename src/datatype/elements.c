@@ -6,6 +6,7 @@
 
 struct walk {
     mur_element_visitor *visit;
+    mur_leaf_visitor *visit_leaf; /* instead */
     void *argument;
 };
 
@@ -67,6 +68,8 @@ static int walk_type(const struct walk *walk, const struct mur_type *type, MPI_C
 
     if (type->size == 0)
         return 0;
+    if (walk->visit_leaf && (recipe->combiner == MPI_COMBINER_NAMED || recipe->combiner == MPI_COMBINER_VALUE_INDEX))
+        return walk->visit_leaf(walk->argument, type, offset);
     if (type->expansion)
         return walk_type(walk, type->expansion, offset);
     switch (recipe->combiner) {
@@ -87,7 +90,14 @@ static int walk_type(const struct walk *walk, const struct mur_type *type, MPI_C
 
 int mur_elements_walk(const struct mur_type *type, mur_element_visitor *visit, void *argument)
 {
-    struct walk walk = {visit, argument};
+    struct walk walk = {.visit = visit, .argument = argument};
+
+    return walk_type(&walk, type, 0);
+}
+
+int mur_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument)
+{
+    struct walk walk = {.visit_leaf = visit, .argument = argument};
 
     return walk_type(&walk, type, 0);
 }

@@ -12,6 +12,10 @@
 typedef int mur_element_visitor(void *argument, const struct mur_basic_row *row, int part, MPI_Count offset);
 int mur_elements_walk(const struct mur_type *type, mur_element_visitor *visit, void *argument);
 
+/* Called for each predefined type, a pair being one, with its offset. */
+typedef int mur_leaf_visitor(void *argument, const struct mur_type *leaf, MPI_Count offset);
+int mur_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument);
+
 /* The size of an element in memory. */
 static inline int mur_element_bytes(const struct mur_basic_row *row, int part)
 {

@@ -210,6 +210,35 @@ int mur_external_unpack(const void *in, void *buffer, MPI_Count count, const str
     return convert((struct conversion){buffer, (unsigned char *)(uintptr_t)in, false}, count, type);
 }
 
+struct part {
+    struct conversion conversion;
+    MPI_Count bytes, native;
+    int rc;
+};
+
+static int convert_part(void *argument, const struct mur_basic_row *row, int part, MPI_Count offset)
+{
+    struct part *some = argument;
+    struct number number = number_of(row, part);
+
+    if (some->bytes < number.count * number.external)
+        return 1;
+    some->bytes -= number.count * number.external;
+    some->native += mur_element_bytes(row, part);
+    some->rc = convert_one(&some->conversion, row, part, offset);
+    return some->rc;
+}
+
+int mur_external_unpack_some(const void *in, MPI_Count bytes, void *buffer, const struct mur_type *type,
+                             MPI_Count *native)
+{
+    struct part some = {.conversion = {buffer, (unsigned char *)(uintptr_t)in, false}, .bytes = bytes};
+
+    mur_elements_walk(type, convert_part, &some);
+    *native += some.native;
+    return some.rc;
+}
+
 static int add_size(void *argument, const struct mur_basic_row *row, int part, MPI_Count offset)
 {
     struct number number = number_of(row, part);

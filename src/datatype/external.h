@@ -14,4 +14,9 @@ MPI_Count mur_external_size(const struct mur_type *type);
 int mur_external_pack(const void *buffer, MPI_Count count, const struct mur_type *type, void *out);
 int mur_external_unpack(const void *in, void *buffer, MPI_Count count, const struct mur_type *type);
 
+/* The first basic elements of one element, those that are complete in `bytes`; adds their bytes in memory to *native.
+ */
+int mur_external_unpack_some(const void *in, MPI_Count bytes, void *buffer, const struct mur_type *type,
+                             MPI_Count *native);
+
 #endif

@@ -8,14 +8,19 @@
 
 /* What frames are for. Each protocol registers its handler and its dumper for its kinds. */
 enum mur_frame_kind {
-    MUR_FRAME_EAGER,   /* a whole message */
-    MUR_FRAME_READY,   /* rendezvous: "I have a message for you"; matched like an eager one */
-    MUR_FRAME_CLAIM,   /* rendezvous: the receiver's answer: copying has begun, help, or send it in pieces */
-    MUR_FRAME_PIECE,   /* rendezvous: a piece of the message, where memory cannot be shared */
-    MUR_FRAME_DONE,    /* rendezvous: the last byte has been copied */
-    MUR_FRAME_RELEASE, /* rendezvous: the receiver has no more use for the transfer */
-    MUR_FRAME_HOLD,    /* flow control: "too much of yours waits here; send no message at once any more" */
-    MUR_FRAME_RESUME,  /* flow control: "you may again" */
+    MUR_FRAME_EAGER,       /* a whole message */
+    MUR_FRAME_READY,       /* rendezvous: "I have a message for you"; matched like an eager one */
+    MUR_FRAME_CLAIM,       /* rendezvous: the receiver's answer: copying has begun, help, or send it in pieces */
+    MUR_FRAME_PIECE,       /* rendezvous: a piece of the message, where memory cannot be shared */
+    MUR_FRAME_DONE,        /* rendezvous: the last byte has been copied */
+    MUR_FRAME_RELEASE,     /* rendezvous: the receiver has no more use for the transfer */
+    MUR_FRAME_HOLD,        /* flow control: "too much of yours waits here; send no message at once any more" */
+    MUR_FRAME_RESUME,      /* flow control: "you may again" */
+    MUR_FRAME_ACCESS,      /* one-sided: an operation on this process's part of a window, or a piece of one */
+    MUR_FRAME_ANSWER,      /* one-sided: the data that an operation asked for */
+    MUR_FRAME_SYNC,        /* one-sided: locks, epochs, completion */
+    MUR_FRAME_POINTER_ADD, /* files: "move the shared file pointer on", to the rank that keeps it */
+    MUR_FRAME_POINTER_IS,  /* files: where it was */
     MUR_FRAME_KINDS,
 };
 

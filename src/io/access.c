@@ -1,103 +1,431 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading and writing through a view: the stream is taken a piece at a time; each piece's segments of the file are
- * read or written, straight from the user's buffer where that is one run of bytes, else through a staging buffer. */
-#define _GNU_SOURCE
+/* Access by one rank alone. Where the view is one run of bytes, it is taken a piece at a time, straight from the user's
+ * memory if that is one run as well. Else the stretches of the view are read or written one by one, or, where they are
+ * small and near each other, sieved: a larger stretch of the file is read at once, and what the view shows is copied
+ * out of it, or into it before it is written back. In atomic mode a lock keeps all other accesses out meanwhile. */
+#include "io/access.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <unistd.h>
+#include <string.h>
 
 #include "base/error.h"
-#include "io/file.h"
+#include "engine/lock.h"
+#include "io/datarep.h"
+#include "io/driver.h"
+#include "object/comm.h"
+#include "object/request.h"
 
-enum { PIECE = 4 << 20, SEGMENTS = 64 };
+enum {
+    PIECE = 4 << 20,   /* of a nonblocking access, */
+    LARGEST = 1 << 30, /* and of a blocking one: below what a system call can move */
+    STAGING = 1 << 20,
+    SEGMENTS = 64,
+    READ_STRIDE = 8 << 10, /* bytes from stretch to stretch up to which it is cheaper to read what lies between, */
+    WRITE_STRIDE = 2 << 10 /* and to write it as well */
+};
 
-/* All bytes, or up to the end of the file when reading. Returns how many; -1 with errno set. */
-static ssize_t transfer_segment(int fd, char *memory, struct mur_segment segment, bool is_write)
+/* ---- one stretch ---- */
+
+ssize_t mur_file_transfer(const struct mur_file *file, char *memory, struct mur_segment segment, bool is_write)
 {
-    size_t done = 0;
+    ssize_t done;
 
-    while (done < segment.bytes) {
-        off_t offset = (off_t)segment.offset + (off_t)done;
-        ssize_t moved = is_write ? pwrite(fd, memory + done, segment.bytes - done, offset)
-                                 : pread(fd, memory + done, segment.bytes - done, offset);
-
-        if (moved < 0 && errno == EINTR)
-            continue;
-        if (moved < 0)
-            return -1;
-        if (moved == 0)
-            break;
-        done += (size_t)moved;
-    }
-    return (ssize_t)done;
+    if (!is_write)
+        return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
+    mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
+    done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
+    mur_gate_leave(file->area);
+    return done;
 }
 
-/* One piece of the stream between `memory` and the file. *moved may be less than the piece at the end of the file. */
-static int transfer_piece(const struct mur_file *file, struct mur_cursor *walk, char *memory, size_t bytes,
-                          bool is_write, size_t *moved)
+static bool fail(struct mur_access *access, int number)
+{
+    access->error = mur_file_error(number, access->is_write ? "write" : "read", access->file->name);
+    access->failed = number;
+    return true;
+}
+
+static bool fail_memory(struct mur_access *access)
+{
+    access->error = mur_error(MPI_ERR_NO_MEM, "no memory to gather data for file '%s'", access->file->name);
+    access->failed = ENOMEM;
+    return true;
+}
+
+/* The file keeps one such buffer between accesses. */
+static bool has_staging(struct mur_access *access, size_t bytes)
+{
+    struct mur_file *file = access->file;
+
+    if (access->staging_bytes >= bytes)
+        return true;
+    free(access->staging);
+    access->staging = file->staging;
+    access->staging_bytes = file->staging_bytes;
+    file->staging = NULL;
+    file->staging_bytes = 0;
+    if (access->staging_bytes >= bytes)
+        return true;
+    free(access->staging);
+    access->staging = malloc(bytes);
+    access->staging_bytes = access->staging ? bytes : 0;
+    return access->staging != NULL;
+}
+
+static void leave_staging(struct mur_access *access)
+{
+    struct mur_file *file = access->file;
+
+    if (!file->staging) {
+        file->staging = access->staging;
+        file->staging_bytes = access->staging_bytes;
+    } else {
+        free(access->staging);
+    }
+    access->staging = NULL;
+    access->staging_bytes = 0;
+}
+
+/* ---- stretches one by one ---- */
+
+/* `bytes` of data between the view at `walk` and memory that is one run. Returns bytes, or -1 with errno. */
+static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *walk, char *memory, size_t bytes)
 {
     struct mur_segment segments[SEGMENTS];
+    size_t moved = 0;
+    int count;
 
-    *moved = 0;
-    while (*moved < bytes) {
-        int count = mur_view_segments(walk, segments, SEGMENTS, bytes - *moved);
-
+    while (moved < bytes && (count = mur_view_segments(walk, segments, SEGMENTS, bytes - moved)) > 0)
         for (int i = 0; i < count; i++) {
-            ssize_t done = transfer_segment(file->fd, memory + *moved, segments[i], is_write);
+            ssize_t done = mur_file_transfer(access->file, memory + moved, segments[i], access->is_write);
 
             if (done < 0)
-                return mur_file_error(errno, is_write ? "write" : "read", file->name);
-            *moved += (size_t)done;
+                return -1;
+            moved += (size_t)done;
             if ((size_t)done < segments[i].bytes)
-                return MPI_SUCCESS;
+                return (ssize_t)moved;
         }
-        if (!count)
-            break;
-    }
-    return MPI_SUCCESS;
+    return (ssize_t)moved;
 }
 
-static int transfer(struct mur_file *file, MPI_Offset offset, char *buffer, MPI_Count count, struct mur_type *type,
-                    bool is_write, size_t *moved)
+/* The next `bytes`, at most a piece. */
+static bool step_plain(struct mur_access *access, size_t bytes)
 {
-    struct mur_cursor memory, walk;
-    char *staging = NULL;
-    int rc = MPI_SUCCESS;
+    struct mur_cursor *memory = &access->memory, walk;
+    bool is_staged = !memory->type->is_dense;
+    size_t most = is_staged ? STAGING : access->request || !access->file->shape->is_dense ? PIECE : LARGEST;
+    char *run = memory->buffer + memory->position;
+    ssize_t done;
 
-    *moved = 0;
-    mur_cursor_start(&memory, buffer, count, type);
-    if (!memory.bytes || !file->filetype->size)
-        return MPI_SUCCESS;
-    mur_view_start(file, offset * file->etype->size, &walk);
-    if (!type->is_dense) {
-        staging = malloc(memory.bytes < PIECE ? memory.bytes : PIECE);
-        if (!staging)
-            return mur_error(MPI_ERR_NO_MEM, "no memory to gather data for file '%s'", file->name);
+    bytes = bytes < most ? bytes : most;
+    if (is_staged) {
+        if (!has_staging(access, bytes))
+            return fail_memory(access);
+        run = access->staging;
+        if (access->is_write)
+            mur_cursor_pack(memory, run, bytes);
     }
-    while (!rc && *moved < memory.bytes) {
-        size_t piece = memory.bytes - *moved < PIECE ? memory.bytes - *moved : PIECE, done;
+    mur_view_start(access->file, access->start + (MPI_Offset)access->moved, &walk);
+    done = transfer_run(access, &walk, run, bytes);
+    if (done < 0)
+        return fail(access, errno);
+    if (is_staged && !access->is_write)
+        mur_cursor_unpack(memory, run, (size_t)done);
+    else if (!is_staged)
+        memory->position += (size_t)done;
+    access->moved += (size_t)done;
+    return (size_t)done < bytes || !mur_access_rest(access);
+}
 
-        if (staging && is_write)
-            mur_cursor_pack(&memory, staging, piece);
-        rc = transfer_piece(file, &walk, staging ? staging : buffer + *moved, piece, is_write, &done);
-        if (staging && !is_write)
-            mur_cursor_unpack(&memory, staging, done);
-        *moved += done;
-        if (done < piece)
-            break;
+/* ---- sieving ---- */
+
+/* A stretch of the file, and what the view shows of it. */
+struct sieve {
+    MPI_Offset offset, end;
+    size_t bytes; /* of data */
+};
+
+static bool may_sieve(const struct mur_access *access)
+{
+    const struct mur_file *file = access->file;
+
+    if (!file->is_ordered || file->is_atomic)
+        return false;
+    if (!access->is_write)
+        return file->hints.ds_read != MUR_DISABLE;
+    return file->hints.ds_write != MUR_DISABLE && file->area && file->driver->is_coherent &&
+           file->amode & MPI_MODE_RDWR;
+}
+
+/* Whether the stretches that come next are small and near enough. */
+static bool is_worth_it(const struct mur_access *access, MPI_Offset position)
+{
+    const struct mur_file *file = access->file;
+    long choice = access->is_write ? file->hints.ds_write : file->hints.ds_read;
+    struct mur_segment segments[SEGMENTS];
+    struct mur_cursor walk;
+    MPI_Offset reach;
+    int count;
+
+    if (choice == MUR_ENABLE)
+        return true;
+    mur_view_start(file, position, &walk);
+    count = mur_view_segments(&walk, segments, SEGMENTS, mur_access_rest(access));
+    if (count < 2)
+        return false;
+    reach = segments[count - 1].offset - segments[0].offset;
+    return reach / (count - 1) <= (access->is_write ? WRITE_STRIDE : READ_STRIDE);
+}
+
+static size_t sieve_bytes(const struct mur_access *access)
+{
+    long hint = access->is_write ? access->file->hints.write_sieve : access->file->hints.read_sieve;
+
+    return hint < 4096 ? 4096 : (size_t)hint;
+}
+
+/* Sieves end where pages do. */
+static struct sieve next_sieve(const struct mur_access *access, MPI_Offset position)
+{
+    size_t most = sieve_bytes(access), rest = mur_access_rest(access);
+    struct sieve sieve = {.offset = mur_view_byte(access->file, position)};
+    MPI_Offset end = (sieve.offset + (MPI_Offset)most) & ~(MPI_Offset)4095;
+    MPI_Offset bytes = mur_view_position(access->file, end > sieve.offset ? end : sieve.offset + 1) - position;
+
+    sieve.bytes = (size_t)bytes < rest ? (size_t)bytes : rest;
+    sieve.end = mur_view_byte(access->file, position + (MPI_Offset)sieve.bytes - 1) + 1;
+    return sieve;
+}
+
+static bool sieve_read(struct mur_access *access, MPI_Offset position, const struct sieve *sieve)
+{
+    const struct mur_file *file = access->file;
+    size_t span = (size_t)(sieve->end - sieve->offset), bytes = sieve->bytes;
+    ssize_t got = file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset);
+
+    if (got < 0)
+        return fail(access, errno);
+    if ((size_t)got < span)
+        bytes = (size_t)(mur_view_position(file, sieve->offset + got) - position);
+    mur_view_copy(file, position, bytes, &access->memory, access->staging, sieve->offset, false);
+    access->moved += bytes;
+    return (size_t)got < span || !mur_access_rest(access);
+}
+
+/* What lies between is written back as it was read: nobody may change it meanwhile. The gate sees to that for those who
+ * opened the file together, the lock for sieves of others. */
+static bool sieve_write(struct mur_access *access, MPI_Offset position, const struct sieve *sieve)
+{
+    const struct mur_file *file = access->file;
+    size_t span = (size_t)(sieve->end - sieve->offset);
+    bool is_locked;
+    ssize_t done;
+    int number;
+
+    mur_gate_enter(file->area, sieve->offset, sieve->end, true);
+    is_locked = file->driver->lock(file->fd, true, (off_t)sieve->offset, (off_t)span) == 0;
+    done = sieve->bytes < span ? file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset) : 0;
+    if (done >= 0) {
+        memset(access->staging + done, 0, span - (size_t)done);
+        mur_view_copy(file, position, sieve->bytes, &access->memory, access->staging, sieve->offset, true);
+        done = file->driver->write(file->fd, access->staging, span, (off_t)sieve->offset);
     }
-    free(staging);
+    number = errno;
+    if (is_locked)
+        file->driver->unlock(file->fd, (off_t)sieve->offset, (off_t)span);
+    mur_gate_leave(file->area);
+    if (done < 0)
+        return fail(access, number);
+    access->moved += sieve->bytes;
+    return !mur_access_rest(access);
+}
+
+static bool step_strided(struct mur_access *access)
+{
+    MPI_Offset position = access->start + (MPI_Offset)access->moved;
+    struct sieve sieve;
+
+    if (!may_sieve(access) || !is_worth_it(access, position))
+        return step_plain(access, mur_access_rest(access));
+    sieve = next_sieve(access, position);
+    if (sieve.bytes == (size_t)(sieve.end - sieve.offset))
+        return step_plain(access, sieve.bytes);
+    if (!has_staging(access, (size_t)(sieve.end - sieve.offset)))
+        return fail_memory(access);
+    return access->is_write ? sieve_write(access, position, &sieve) : sieve_read(access, position, &sieve);
+}
+
+/* ---- the whole ---- */
+
+static bool step(struct mur_access *access)
+{
+    return access->file->shape->is_dense ? step_plain(access, mur_access_rest(access)) : step_strided(access);
+}
+
+/* In atomic mode all of it at once, between lock and unlock. */
+static bool step_atomic(struct mur_access *access)
+{
+    const struct mur_file *file = access->file;
+    MPI_Offset end = access->start + (MPI_Offset)access->memory.bytes;
+    off_t first = (off_t)mur_view_byte(file, access->start), length;
+
+    length = file->is_ordered ? (off_t)mur_view_byte(file, end - 1) + 1 - first : 0;
+    if (file->driver->lock(file->fd, access->is_write, file->is_ordered ? first : 0, length))
+        return fail(access, errno);
+    while (!step(access))
+        ;
+    file->driver->unlock(file->fd, file->is_ordered ? first : 0, length);
+    return true;
+}
+
+bool mur_access_step(struct mur_access *access)
+{
+    if (access->error || !mur_access_rest(access) || !access->file->shape->size)
+        return true;
+    return access->file->is_atomic ? step_atomic(access) : step(access);
+}
+
+static int convert(struct mur_access *access)
+{
+    MPI_Count each;
+    int rc = mur_datarep_size(access->file->rep, access->type, &each);
+    MPI_Count bytes = each * access->count;
+
+    if (rc)
+        return rc;
+    access->converted = malloc(bytes ? (size_t)bytes : 1);
+    if (!access->converted)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to convert %lld bytes for file '%s'", (long long)bytes,
+                         access->file->name);
+    mur_cursor_start(&access->memory, access->converted, bytes, mur_type_find(MPI_BYTE));
+    if (access->is_write)
+        rc = mur_datarep_encode(access->file->rep, access->buffer, access->count, access->type, access->converted);
     return rc;
 }
 
-int mur_file_read(struct mur_file *file, MPI_Offset offset, void *buffer, MPI_Count count, struct mur_type *type,
-                  size_t *moved)
+int mur_access_begin(struct mur_access *access, struct mur_file *file, bool is_write, bool is_collective,
+                     MPI_Offset offset, void *buffer, MPI_Count count, struct mur_type *type)
 {
-    return transfer(file, offset, buffer, count, type, false, moved);
+    int rc = MPI_SUCCESS;
+
+    *access = (struct mur_access){.file = file,
+                                  .is_write = is_write,
+                                  .is_collective = is_collective,
+                                  .start = offset * file->unit,
+                                  .buffer = buffer,
+                                  .count = count,
+                                  .type = type};
+    mur_cursor_start(&access->memory, buffer, count, type);
+    if (file->rep)
+        rc = convert(access);
+    if (!file->shape->size)
+        access->memory.bytes = 0;
+    return rc;
 }
 
-int mur_file_write(struct mur_file *file, MPI_Offset offset, const void *buffer, MPI_Count count, struct mur_type *type,
-                   size_t *moved)
+int mur_access_end(struct mur_access *access, size_t *bytes)
 {
-    return transfer(file, offset, (char *)buffer, count, type, true, moved);
+    const struct mur_datarep *rep = access->file->rep;
+    MPI_Count native = (MPI_Count)access->moved;
+    int rc = MPI_SUCCESS;
+
+    if (access->converted && access->is_write)
+        native = access->moved == access->memory.bytes ? access->count * access->type->size : 0;
+    else if (access->converted && access->moved)
+        rc = mur_datarep_decode(rep, access->converted, native, access->buffer, access->count, access->type, &native);
+    *bytes = (size_t)native;
+    free(access->converted);
+    access->converted = NULL;
+    leave_staging(access);
+    return access->error ? access->error : rc;
+}
+
+/* ---- blocking and nonblocking ---- */
+
+static bool is_shared(const struct mur_access *access)
+{
+    return access->is_collective && access->file->comm->size > 1;
+}
+
+static bool run_blocking(struct mur_task *task, bool *is_over)
+{
+    struct mur_access *access = (struct mur_access *)task; /* its first member */
+
+    *is_over = mur_two_phase_step(access);
+    access->is_complete = *is_over;
+    return *is_over;
+}
+
+static void run_collective(struct mur_access *access)
+{
+    access->ticket = access->file->area->started++;
+    access->task.run = run_blocking;
+    if (mur_two_phase_step(access))
+        return;
+    mur_task_add(&access->task);
+    mur_wait_for(&access->is_complete);
+}
+
+int mur_access_run(struct mur_access *access, size_t *bytes)
+{
+    if (is_shared(access) && !access->file->area)
+        mur_messages_run(access);
+    else if (is_shared(access))
+        run_collective(access);
+    else
+        while (!mur_access_step(access))
+            mur_engine_breathe();
+    return mur_access_end(access, bytes);
+}
+
+void mur_access_complete(struct mur_access *access)
+{
+    struct mur_request *request = access->request;
+    size_t bytes;
+
+    request->result.error = mur_access_end(access, &bytes);
+    request->result.bytes = (MPI_Count)bytes;
+    mur_request_complete(request); /* which may free the access */
+}
+
+static bool run_nonblocking(struct mur_task *task, bool *is_over)
+{
+    struct mur_access *access = (struct mur_access *)task;
+    size_t before = access->moved;
+
+    *is_over = is_shared(access) ? mur_two_phase_step(access) : mur_access_step(access);
+    if (*is_over)
+        mur_access_complete(access);
+    return *is_over || access->moved != before;
+}
+
+static const struct mur_request_kind collective_kind = {.name = "a collective file access",
+                                                        .is_kept_while_active = true};
+static const struct mur_request_kind independent_kind = {.name = "a file access"};
+
+int mur_access_start(const struct mur_access *what, int rc, struct mur_request **request_p)
+{
+    const struct mur_request_kind *kind = what->is_collective ? &collective_kind : &independent_kind;
+    struct mur_request *request =
+        mur_request_create_composite(kind, what->file->comm, what->type, sizeof(struct mur_access), false);
+    struct mur_access *access;
+
+    if (!request)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a request");
+    request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+    access = request->extra;
+    *access = *what;
+    access->request = request;
+    access->error = rc;
+    access->task.run = run_nonblocking;
+    *request_p = request;
+    if (is_shared(access) && !access->file->area) {
+        mur_messages_start(access);
+        return MPI_SUCCESS;
+    }
+    if (is_shared(access))
+        access->ticket = access->file->area->started++;
+    mur_task_add(&access->task);
+    return MPI_SUCCESS;
 }

@@ -14,10 +14,15 @@
 #include "base/error.h"
 #include "coll/coll.h"
 #include "comm/create.h"
+#include "io/access.h"
+#include "io/driver.h"
+#include "io/pointer.h"
 #include "object/errhandler.h"
 #include "object/info.h"
+#include "object/request.h"
 
 static struct mur_pool file_pool = MUR_POOL(MUR_KIND_FILE, struct mur_file, "files");
+static struct mur_file *open_files;
 
 static int class_of(int number)
 {
@@ -54,6 +59,21 @@ static int class_of(int number)
 int mur_file_error(int number, const char *what, const char *name)
 {
     return mur_error(class_of(number), "cannot %s file '%s': %s", what, name, strerror(number));
+}
+
+int mur_file_error_at(int number, const char *what, const char *name, int rank)
+{
+    return mur_error(class_of(number), "cannot %s file '%s': %s (at rank %d of its communicator)", what, name,
+                     strerror(number), rank);
+}
+
+struct mur_file *mur_file_of_context(uint32_t context)
+{
+    struct mur_file *file = open_files;
+
+    while (file && file->comm->context != context)
+        file = file->next_open;
+    return file;
 }
 
 /* The largest of each of `count` ints over all ranks. */
@@ -131,57 +151,73 @@ static int open_all(struct mur_comm *comm, const char *name, int amode, const st
     return agree_success(comm, rc, "open", name);
 }
 
-/* The hints that mean something here. */
-static int keep_hints(const struct mur_info *given, struct mur_info **kept)
-{
-    const char *permissions = mur_info_get(given, "file_perm");
-    int rc = mur_info_create(kept);
-
-    if (!rc && permissions)
-        rc = mur_info_set(*kept, "file_perm", permissions);
-    return rc;
-}
-
 static void file_free(struct mur_file *file)
 {
+    for (struct mur_file **link = &open_files; *link; link = &(*link)->next_open)
+        if (*link == file) {
+            *link = file->next_open;
+            break;
+        }
     if (file->fd >= 0)
         close(file->fd);
+    mur_area_close(file->area);
     if (file->etype)
         mur_type_release(file->etype);
     if (file->filetype)
         mur_type_release(file->filetype);
+    if (file->shape)
+        mur_type_release(file->shape);
     if (file->info)
         mur_info_free(file->info);
     mur_errhandler_release(file->errhandler);
+    file->comm->file = NULL;
     mur_comm_release(file->comm);
+    mur_exchange_free(file->exchange);
+    free(file->staging);
     free(file->name);
     mur_pool_put(&file_pool, file);
 }
 
-static int file_create(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
-                       struct mur_errhandler *errhandler, struct mur_file **file_p)
+static int file_create(struct mur_comm *comm, const char *name, int amode, struct mur_errhandler *errhandler,
+                       struct mur_file **file_p)
 {
-    struct mur_type *byte = mur_type_find(MPI_BYTE);
     struct mur_file *file = mur_pool_get(&file_pool);
-    int rc;
+    struct mur_object header;
 
     if (!file)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a file");
-    file->fd = -1;
-    file->amode = amode;
-    file->comm = comm;
+    header = file->object;
+    *file = (struct mur_file){.object = header, .fd = -1, .amode = amode, .comm = comm, .errhandler = errhandler};
     mur_comm_retain(comm);
-    file->errhandler = errhandler;
+    comm->file = file;
     mur_errhandler_retain(errhandler);
-    file->info = NULL;
-    file->etype = file->filetype = NULL;
+    file->next_open = open_files;
+    open_files = file;
+    *file_p = file;
     file->name = strdup(name);
-    rc = file->name ? keep_hints(info, &file->info) : mur_error(MPI_ERR_NO_MEM, "no memory for a file's name");
+    return file->name ? mur_info_create(&file->info) : mur_error(MPI_ERR_NO_MEM, "no memory for a file's name");
+}
+
+/* What is opened, all ranks together, once each of them has its file object. */
+static int open_file(struct mur_file *file, const struct mur_info *info)
+{
+    struct mur_type *byte = mur_type_find(MPI_BYTE);
+    int rc = open_all(file->comm, file->name, file->amode, info, &file->fd);
+
+    if (!rc)
+        rc = mur_area_open(file->comm, &file->area);
+    if (!rc)
+        rc = mur_hints_set(file, info);
     if (!rc)
         rc = mur_view_set(file, 0, byte, byte, "native");
     if (rc)
-        file_free(file);
-    *file_p = file;
+        return rc;
+    file->driver = mur_driver_find(file->fd);
+    if (file->amode & MPI_MODE_APPEND) {
+        rc = mur_file_size(file, &file->pointer);
+        if (!rc)
+            rc = mur_pointer_set(file, file->pointer);
+    }
     return rc;
 }
 
@@ -193,13 +229,10 @@ static int open_on(struct mur_comm *comm, const char *name, int amode, const str
 
     if (rc)
         return rc;
-    rc = agree_success(comm, file_create(comm, name, amode, info, errhandler, &file), "open", name);
-    if (rc)
-        return rc;
-    rc = open_all(comm, name, amode, info, &file->fd);
-    if (!rc && amode & MPI_MODE_APPEND)
-        rc = mur_file_size(file, &file->pointer);
-    if (rc)
+    rc = agree_success(comm, file_create(comm, name, amode, errhandler, &file), "open", name);
+    if (!rc)
+        rc = open_file(file, info);
+    if (rc && file)
         file_free(file);
     *file_p = file;
     return rc;
@@ -209,8 +242,11 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
                   struct mur_errhandler *errhandler, struct mur_file **file_p)
 {
     struct mur_comm *own;
-    int rc = mur_comm_dup(comm, &own, NULL);
+    int rc;
 
+    if (comm->remote)
+        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, whose two groups cannot open a file together");
+    rc = mur_comm_dup(comm, &own, NULL);
     if (rc)
         return rc;
     rc = open_on(own, name, amode, info, errhandler, file_p);
@@ -218,17 +254,40 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
     return rc;
 }
 
+/* Waits for what is under way. What is on its way to other ranks is theirs already: closing also makes sure that they
+ * see what was written (§14.6.1). */
 int mur_file_close(struct mur_file *file)
 {
     int rc = MPI_SUCCESS;
 
-    if (close(file->fd) && errno != EINTR)
+    mur_request_drain(file->comm);
+    if (!file->driver->is_coherent && !(file->amode & MPI_MODE_RDONLY) && file->driver->sync(file->fd))
+        rc = mur_file_error(errno, "sync", file->name);
+    if (close(file->fd) && errno != EINTR && !rc)
         rc = mur_file_error(errno, "close", file->name);
     file->fd = -1;
     rc = agree_success(file->comm, rc, "close", file->name);
     if (file->amode & MPI_MODE_DELETE_ON_CLOSE && file->comm->rank == 0 && unlink(file->name) && !rc)
         rc = mur_file_error(errno, "delete", file->name);
     file_free(file);
+    return rc;
+}
+
+int mur_file_agree(const struct mur_file *file, int rc, const char *what)
+{
+    return file->comm->size == 1 ? rc : agree_success(file->comm, rc, what, file->name);
+}
+
+int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_same)
+{
+    int64_t values[2] = {value, -value};
+    struct mur_schedule *s = mur_schedule_create(file->comm);
+    int rc;
+
+    if (s)
+        mur_coll_allreduce(s, MPI_IN_PLACE, values, 2, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
+    rc = mur_schedule_run(s);
+    *is_same = values[0] == -values[1];
     return rc;
 }
 

@@ -11,24 +11,49 @@
 
 #include "base/pool.h"
 #include "datatype/layout.h"
+#include "io/hints.h"
 #include "mpi.h"
 
+struct mur_area;
 struct mur_comm;
+struct mur_datarep;
+struct mur_driver;
 struct mur_errhandler;
+struct mur_exchange;
 struct mur_info;
+struct mur_request;
 
 struct mur_file {
     struct mur_object object;
     int fd;
     int amode;
+    const struct mur_driver *driver;
     struct mur_comm *comm; /* a duplicate of the user's */
+    struct mur_area *area; /* that its ranks share, or NULL. Owned */
     struct mur_errhandler *errhandler;
-    struct mur_info *info; /* the hints that are acted upon */
+    struct mur_info *info; /* the hints that are known, with their values */
+    struct mur_hints hints;
     char *name;
+    bool is_atomic;
+    char *staging; /* a buffer for the next access that needs one, or NULL. Owned */
+    size_t staging_bytes;
+    /* the view */
     MPI_Offset displacement; /* bytes */
     struct mur_type *etype, *filetype;
+    struct mur_type *shape; /* the filetype as it lies in the file: the same, but for other data representations */
+    MPI_Offset unit;        /* bytes of an etype in the file */
+    const struct mur_datarep *rep;
     char datarep[MPI_MAX_DATAREP_STRING];
+    bool is_ordered;    /* no byte of the view lies before one that comes earlier in its stream */
+    bool is_tiled;      /* the views of all ranks together cover each byte once, from where the last of them begins */
     MPI_Offset pointer; /* the individual file pointer, in etypes */
+    MPI_Offset shared_pointer;  /* at rank 0 of a file without an area: the shared one */
+    struct mur_file *next_open; /* in the list of files of this process */
+    /* the split collective under way: its request, or NULL, and what it was started with */
+    struct mur_request *split;
+    int split_kind;
+    const void *split_buffer;
+    struct mur_exchange *exchange; /* memory for the next access by messages (io/messages.c), or NULL. Owned */
 };
 
 /* A stretch of bytes of the file. */
@@ -42,14 +67,24 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
                   struct mur_errhandler *errhandler, struct mur_file **file_p);
 int mur_file_close(struct mur_file *file);
 
+/* Rank 0 has changed something with the outcome `rc`: all ranks return it. `what` is what was tried: "open". */
+int mur_file_agree(const struct mur_file *file, int rc, const char *what);
+
+/* Whether all ranks have the same value; *is_same is. */
+int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_same);
+
 /* Runs `change` at rank 0 and gives all ranks its outcome. */
 int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what);
 
-/* The error for a system call that failed with `number` on this file; `what` is what was tried: "open". */
+/* The error for a system call that failed with `number` on this file. */
 int mur_file_error(int number, const char *what, const char *name);
+int mur_file_error_at(int number, const char *what, const char *name, int rank);
 int mur_file_size(const struct mur_file *file, MPI_Offset *size);
 
-/* view.c */
+/* The open file whose communicator has this context; NULL: none. */
+struct mur_file *mur_file_of_context(uint32_t context);
+
+/* view.c. Collective: the ranks tell each other about their views. */
 int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type *etype, struct mur_type *filetype,
                  const char *datarep);
 
@@ -57,14 +92,13 @@ int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type
 void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur_cursor *walk);
 int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int max, size_t bytes);
 
-/* Bytes of the stream that lie before a byte of the file. */
-MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte);
+/* Copies `bytes` of the stream from `position` on out of the user's memory into a buffer that stands for the file from
+ * byte `offset` on, or the other way; the memory cursor moves on. */
+void mur_view_copy(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                   char *buffer, MPI_Offset offset, bool is_write);
 
-/* access.c: reads or writes at `offset` etypes of the view; *moved counts the bytes. Reading past the end of the
- * file is a short read. */
-int mur_file_read(struct mur_file *file, MPI_Offset offset, void *buffer, MPI_Count count, struct mur_type *type,
-                  size_t *moved);
-int mur_file_write(struct mur_file *file, MPI_Offset offset, const void *buffer, MPI_Count count, struct mur_type *type,
-                   size_t *moved);
+/* Bytes of the stream that lie before a byte of the file, and the byte of the file where a position lies. */
+MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte);
+MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position);
 
 #endif

@@ -1,21 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Views: from positions in the stream of data to places in the file. A datatype cursor over the filetype does the
- * walking, with file offsets in the place of addresses. */
+/* Views. A view is a cursor over "so many filetypes at address displacement" that is never dereferenced, only asked
+ * where it is: with file offsets in the place of addresses; or with a buffer in the place of the file. */
 #include "io/file.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "coll/coll.h"
+#include "io/datarep.h"
 
-enum { VECTORS = 64 };
+enum { VECTORS = 64, PIECE = 16 << 10 };
 
 void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur_cursor *walk)
 {
-    MPI_Count stride = file->filetype->extent > file->filetype->size ? file->filetype->extent : file->filetype->size;
+    MPI_Count stride = file->shape->extent > file->shape->size ? file->shape->extent : file->shape->size;
     MPI_Count tiles = ((MPI_Count)1 << 62) / (stride > 0 ? stride : 1);
 
-    mur_cursor_start(walk, (const void *)(uintptr_t)file->displacement, tiles, file->filetype);
+    mur_cursor_start(walk, (const void *)(uintptr_t)file->displacement, tiles, file->shape);
     mur_cursor_seek(walk, (size_t)position);
 }
 
@@ -29,91 +31,253 @@ int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int
     return count;
 }
 
+/* Between two layouts, through a piece of memory. */
+static void copy_through(struct mur_cursor *from, struct mur_cursor *to, size_t bytes)
+{
+    char piece[PIECE];
+
+    while (bytes > 0) {
+        size_t now = bytes < PIECE ? bytes : PIECE;
+
+        mur_cursor_pack(from, piece, now);
+        mur_cursor_unpack(to, piece, now);
+        bytes -= now;
+    }
+}
+
+void mur_view_copy(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                   char *buffer, MPI_Offset offset, bool is_write)
+{
+    struct mur_cursor view;
+
+    mur_view_start(file, position, &view);
+    view.buffer = (char *)((uintptr_t)view.buffer + (uintptr_t)buffer - (uintptr_t)offset);
+    if (!memory->type->is_dense) {
+        copy_through(is_write ? memory : &view, is_write ? &view : memory, bytes);
+        return;
+    }
+    if (is_write)
+        mur_cursor_unpack(&view, memory->buffer + memory->position, bytes);
+    else
+        mur_cursor_pack(&view, memory->buffer + memory->position, bytes);
+    memory->position += bytes;
+}
+
+MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
+{
+    struct mur_segment segment = {.offset = file->displacement};
+    struct mur_cursor walk;
+
+    if (file->shape->is_dense)
+        return file->displacement + position;
+    mur_view_start(file, position, &walk);
+    mur_view_segments(&walk, &segment, 1, 1);
+    return segment.offset;
+}
+
+MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte)
+{
+    const struct mur_type *shape = file->shape;
+    MPI_Offset rest, low, high;
+
+    if (!shape->size || shape->extent <= 0)
+        return 0;
+    rest = byte - mur_view_byte(file, 0);
+    if (rest <= 0 || shape->is_dense)
+        return rest > 0 ? rest : 0;
+    low = rest / shape->extent * shape->size; /* in a tile: the first position at or behind the byte */
+    high = low + shape->size;
+    while (low < high) {
+        MPI_Offset middle = low + (high - low) / 2;
+
+        if (mur_view_byte(file, middle) < byte)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* What a filetype's tile is like. */
+struct tile {
+    bool is_ordered;
+    uint64_t boundary; /* see mix */
+};
+
+/* Numbers that add up to 0 by chance only. Each stretch of a tile adds that of its end and subtracts that of its start,
+ * modulo the extent: where stretches meet, they cancel. So a sum of 0 over all ranks, and as many bytes as the extent,
+ * say that the tiles cover each byte exactly once. */
+static uint64_t mix(uint64_t x)
+{
+    x += UINT64_C(0x9e3779b97f4a7c15);
+    x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+    return x ^ x >> 31;
+}
+
+static int check_stretch(const struct iovec *vector, MPI_Offset last, MPI_Offset end, bool is_writable)
+{
+    MPI_Offset offset = (MPI_Offset)(intptr_t)vector->iov_base;
+
+    if (offset < last)
+        return mur_error(MPI_ERR_TYPE,
+                         "filetype has displacement %lld after %lld, but they must be 0 or more and must not decrease",
+                         (long long)offset, (long long)last);
+    if (is_writable && offset < end)
+        return mur_error(MPI_ERR_TYPE,
+                         "filetype covers byte %lld twice, which is not allowed for a file that may be written",
+                         (long long)offset);
+    return MPI_SUCCESS;
+}
+
 /* Displacements of a filetype are not negative and never decrease; where the file may be written, no byte is
  * covered twice (§14.1.1). */
-static int check_filetype(const struct mur_type *type, bool is_writable)
+static int check_filetype(const struct mur_type *type, MPI_Offset displacement, bool is_writable, struct tile *tile)
 {
+    uint64_t extent = type->extent > 0 ? (uint64_t)type->extent : 1;
     struct mur_cursor walk;
     struct iovec vectors[VECTORS];
-    MPI_Offset end = 0, last = 0;
-    int count;
+    MPI_Offset first = -1, end = 0, last = 0;
+    int count, rc;
 
+    *tile = (struct tile){.is_ordered = true};
     mur_cursor_start(&walk, NULL, 1, type);
     while ((count = mur_cursor_vectors(&walk, vectors, VECTORS, SIZE_MAX)) > 0)
         for (int i = 0; i < count; i++) {
-            MPI_Offset offset = (MPI_Offset)(intptr_t)vectors[i].iov_base;
-
-            if (offset < last)
-                return mur_error(MPI_ERR_TYPE,
-                                 "filetype has displacement %lld after %lld, but they must be 0 or more and "
-                                 "must not decrease",
-                                 (long long)offset, (long long)last);
-            if (is_writable && offset < end)
-                return mur_error(MPI_ERR_TYPE,
-                                 "filetype covers byte %lld twice, which is not allowed for a file that "
-                                 "may be written",
-                                 (long long)offset);
-            last = offset;
-            end = offset + (MPI_Offset)vectors[i].iov_len;
+            rc = check_stretch(&vectors[i], last, end, is_writable);
+            if (rc)
+                return rc;
+            last = (MPI_Offset)(intptr_t)vectors[i].iov_base;
+            first = first < 0 ? last : first;
+            tile->is_ordered &= last >= end;
+            end = last + (MPI_Offset)vectors[i].iov_len;
+            tile->boundary += mix((uint64_t)(displacement + end) % extent);
+            tile->boundary -= mix((uint64_t)(displacement + last) % extent);
         }
     if (is_writable && type->extent < end - type->lb && type->size)
         return mur_error(MPI_ERR_TYPE,
                          "filetype's extent is %lld bytes, less than its data reach: its tiles would "
                          "overlap, which is not allowed for a file that may be written",
                          (long long)type->extent);
+    tile->is_ordered &= type->extent >= end - first;
+    return MPI_SUCCESS;
+}
+
+static int check(MPI_Offset displacement, const struct mur_type *etype, const struct mur_type *filetype)
+{
+    if (displacement < 0)
+        return mur_error(MPI_ERR_ARG, "disp is %lld, but must be 0 or more", (long long)displacement);
+    if (etype->size <= 0 || filetype->size % etype->size)
+        return mur_error(MPI_ERR_ARG, "filetype has %lld bytes of data, but must consist of whole etypes of %lld bytes",
+                         (long long)filetype->size, (long long)etype->size);
+    return MPI_SUCCESS;
+}
+
+/* What a view is made of; types are references. */
+struct parts {
+    MPI_Offset displacement, unit;
+    struct mur_type *etype, *filetype, *shape;
+    struct mur_datarep *rep;
+    const char *datarep;
+    struct tile tile;
+    bool is_tiled;
+};
+
+static void adopt(struct mur_file *file, const struct parts *parts)
+{
+    if (file->etype)
+        mur_type_release(file->etype);
+    if (file->filetype)
+        mur_type_release(file->filetype);
+    if (file->shape)
+        mur_type_release(file->shape);
+    mur_type_retain(parts->etype);
+    mur_type_retain(parts->filetype);
+    mur_type_retain(parts->shape);
+    file->displacement = parts->displacement;
+    file->unit = parts->unit;
+    file->etype = parts->etype;
+    file->filetype = parts->filetype;
+    file->shape = parts->shape;
+    file->rep = parts->rep;
+    file->pointer = 0;
+    file->is_ordered = parts->tile.is_ordered;
+    file->is_tiled = parts->is_tiled;
+    snprintf(file->datarep, sizeof file->datarep, "%s", parts->datarep);
+}
+
+/* Fills in shape, unit and tile. */
+static int lay_out(const struct mur_file *file, struct parts *parts)
+{
+    MPI_Count unit;
+    int rc = mur_datarep_find(parts->datarep, &parts->rep);
+
+    if (!rc)
+        rc = check(parts->displacement, parts->etype, parts->filetype);
+    if (!rc)
+        rc = mur_datarep_size(parts->rep, parts->etype, &unit);
+    if (rc)
+        return rc;
+    parts->unit = unit;
+    rc = mur_shape_create(parts->rep, parts->filetype, &parts->shape);
+    if (!rc)
+        rc = check_filetype(parts->shape, parts->displacement, !(file->amode & MPI_MODE_RDONLY), &parts->tile);
+    return rc;
+}
+
+/* Success where all ranks had it and agree on data representation and etype; finds out whether the views tile the
+ * file. */
+static int compare_views(const struct mur_file *file, int rc, struct parts *parts)
+{
+    MPI_Offset extent = parts->shape ? parts->shape->extent : 0;
+    uint64_t name = 0;
+    int64_t sums[2] = {parts->shape ? parts->shape->size : 0, (int64_t)parts->tile.boundary};
+    struct mur_schedule *s = mur_schedule_create(file->comm);
+    int agreed;
+
+    for (const char *c = parts->datarep; *c; c++)
+        name = mix(name + (unsigned char)*c) >> 2;
+    int64_t most[8] = {rc ? mur_error_class(rc) : 0,
+                       rc ? file->comm->rank : -1,
+                       extent,
+                       -extent,
+                       (int64_t)name,
+                       -(int64_t)name,
+                       parts->unit,
+                       -parts->unit};
+
+    if (s) {
+        mur_coll_allreduce(s, MPI_IN_PLACE, most, 8, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
+        mur_schedule_fence(s);
+        mur_coll_allreduce(s, MPI_IN_PLACE, sums, 2, mur_type_find(MPI_INT64_T), mur_op_find(MPI_SUM));
+    }
+    agreed = mur_schedule_run(s);
+    parts->is_tiled = most[2] == -most[3] && sums[0] == most[2] && sums[1] == 0;
+    if (rc || agreed)
+        return rc ? rc : agreed;
+    if (most[0])
+        return mur_error((int)most[0], "cannot set the view of file '%s': rank %lld of its communicator failed",
+                         file->name, (long long)most[1]);
+    if (most[4] != -most[5])
+        return mur_error(MPI_ERR_NOT_SAME, "datarep is '%.60s' here, but must be the same at all ranks",
+                         parts->datarep);
+    if (most[6] != -most[7])
+        return mur_error(MPI_ERR_NOT_SAME, "etype has %lld bytes at one rank and %lld at another, but must be the same",
+                         (long long)-most[7], (long long)most[6]);
     return MPI_SUCCESS;
 }
 
 int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type *etype, struct mur_type *filetype,
                  const char *datarep)
 {
-    int rc;
+    struct parts parts = {.displacement = displacement, .etype = etype, .filetype = filetype, .datarep = datarep};
+    int rc = lay_out(file, &parts);
 
-    if (displacement < 0)
-        return mur_error(MPI_ERR_ARG, "disp is %lld, but must be 0 or more", (long long)displacement);
-    if (strcmp(datarep, "native") != 0 && strcmp(datarep, "internal") != 0)
-        return mur_error(MPI_ERR_UNSUPPORTED_DATAREP, "datarep is '%s', but 'native' and 'internal' are what there is",
-                         datarep);
-    if (etype->size <= 0 || filetype->size % etype->size)
-        return mur_error(MPI_ERR_ARG, "filetype has %lld bytes of data, but must consist of whole etypes of %lld bytes",
-                         (long long)filetype->size, (long long)etype->size);
-    rc = filetype->is_dense ? MPI_SUCCESS : check_filetype(filetype, !(file->amode & MPI_MODE_RDONLY));
-    if (rc)
-        return rc;
-    mur_type_retain(etype);
-    mur_type_retain(filetype);
-    if (file->etype)
-        mur_type_release(file->etype);
-    if (file->filetype)
-        mur_type_release(file->filetype);
-    file->displacement = displacement;
-    file->etype = etype;
-    file->filetype = filetype;
-    file->pointer = 0;
-    snprintf(file->datarep, sizeof file->datarep, "%s", datarep);
-    return MPI_SUCCESS;
-}
-
-MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte)
-{
-    const struct mur_type *type = file->filetype;
-    MPI_Offset rest = byte - file->displacement, position;
-    struct mur_cursor walk;
-    struct iovec vectors[VECTORS];
-    int count;
-
-    if (rest <= 0 || !type->size || type->extent <= 0)
-        return 0;
-    position = rest / type->extent * type->size;
-    rest %= type->extent;
-    mur_cursor_start(&walk, NULL, 1, type);
-    while ((count = mur_cursor_vectors(&walk, vectors, VECTORS, SIZE_MAX)) > 0)
-        for (int i = 0; i < count; i++) {
-            MPI_Offset offset = (MPI_Offset)(intptr_t)vectors[i].iov_base;
-            MPI_Offset length = (MPI_Offset)vectors[i].iov_len;
-
-            if (offset < rest)
-                position += rest - offset < length ? rest - offset : length;
-        }
-    return position;
+    if (file->comm->size > 1)
+        rc = compare_views(file, rc, &parts);
+    if (!rc)
+        adopt(file, &parts);
+    if (parts.shape)
+        mur_type_release(parts.shape);
+    return rc;
 }

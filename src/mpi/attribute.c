@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Attributes of communicators and datatypes (MPI-5.0 §7.7), the predefined ones of communicators (§9.1.2), and the
- * deprecated names. */
+/* Attributes of communicators, datatypes and windows (MPI-5.0 §7.7), the predefined ones of communicators (§9.1.2) and
+ * windows, and the deprecated names. */
 #include <limits.h>
 #include <stdlib.h>
 
@@ -12,6 +12,7 @@
 #include "object/attribute.h"
 #include "object/comm.h"
 #include "object/type.h"
+#include "object/win.h"
 
 /* Integers, to which the attributes' values point. */
 static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global, universe_size, appnum,
@@ -136,6 +137,48 @@ int mur_mpi_win_create_keyval(MPI_Win_copy_attr_function *copy, MPI_Win_delete_a
 int mur_mpi_win_free_keyval(int *keyval)
 {
     return mur_keyval_free(MUR_KIND_WIN, keyval);
+}
+
+/* The predefined ones (§12.2.6); false: the key is none of them. */
+static bool get_predefined_of_window(struct mur_win *win, int keyval, void **value)
+{
+    switch (keyval) {
+    case MPI_WIN_BASE:
+        *value = win->base; /* the address itself */
+        return true;
+    case MPI_WIN_SIZE:
+        *value = &win->targets[win->rank].size;
+        return true;
+    case MPI_WIN_DISP_UNIT:
+        *value = &win->unit;
+        return true;
+    case MPI_WIN_CREATE_FLAVOR:
+        *value = &win->flavor;
+        return true;
+    case MPI_WIN_MODEL:
+        *value = &win->model;
+        return true;
+    default:
+        return false;
+    }
+}
+
+int mur_mpi_win_set_attr(struct mur_win *win, int keyval, void *value)
+{
+    return mur_attribute_set(&win->attributes, win, keyval, value);
+}
+
+int mur_mpi_win_get_attr(struct mur_win *win, int keyval, void *value, int *flag)
+{
+    if (!get_predefined_of_window(win, keyval, value))
+        return mur_attribute_get(&win->attributes, win, keyval, value, flag);
+    *flag = 1;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_win_delete_attr(struct mur_win *win, int keyval)
+{
+    return mur_attribute_delete(&win->attributes, win, keyval);
 }
 
 /* The deprecated names (§16.1) share keys with those of communicators. */

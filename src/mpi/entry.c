@@ -16,6 +16,7 @@
 #include "object/errhandler.h"
 #include "object/session.h"
 #include "object/type.h"
+#include "object/win.h"
 
 /* A text that is cut when it grows too long; a cut one ends in "...". */
 struct text {
@@ -74,7 +75,8 @@ static const char *object_name(enum mur_show show, const void *handle)
 {
     const struct mur_comm *comm = show == MUR_SHOW_COMM ? mur_object_find(handle, MUR_KIND_COMM) : NULL;
     const struct mur_type *type = show == MUR_SHOW_TYPE ? mur_object_find(handle, MUR_KIND_TYPE) : NULL;
-    const char *name = comm ? comm->name : type ? type->name : "";
+    const struct mur_win *win = show == MUR_SHOW_WIN ? mur_object_find(handle, MUR_KIND_WIN) : NULL;
+    const char *name = comm ? comm->name : type ? type->name : win ? win->name : "";
 
     return *name ? name : NULL;
 }
@@ -152,6 +154,8 @@ int mur_entry_blame(struct mur_comm *comm, int code)
 
 static struct owner owner_comm(struct mur_comm *comm)
 {
+    if (comm->file)
+        return (struct owner){MUR_KIND_FILE, comm->file, *mur_file_errhandler(comm->file)};
     return (struct owner){MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler};
 }
 
@@ -168,6 +172,7 @@ static struct owner owner_find(const struct mur_call *call, const int64_t *value
     void *handle;
     struct mur_errhandler **slot_p;
     struct mur_session *session;
+    struct mur_win *win;
 
     if (!mur_process.instances)
         return owner_none();
@@ -185,6 +190,8 @@ static struct owner owner_find(const struct mur_call *call, const int64_t *value
         return owner_comm(comm);
     if (parameter->show == MUR_SHOW_SESSION && (session = mur_session_find(handle)) != NULL)
         return (struct owner){MUR_KIND_SESSION, handle, session->errhandler};
+    if (parameter->show == MUR_SHOW_WIN && (win = mur_win_find(handle)) != NULL)
+        return (struct owner){MUR_KIND_WIN, handle, win->errhandler};
     if (parameter->show == MUR_SHOW_FILE && (slot_p = mur_file_errhandler(handle)) != NULL)
         return (struct owner){MUR_KIND_FILE, handle, *slot_p};
     return owner_none();
@@ -226,6 +233,8 @@ static void call_user(const struct owner *owner, int code)
         owner->handler->function.comm((MPI_Comm *)&handle, &code, NULL);
     else if (owner->kind == MUR_KIND_SESSION)
         owner->handler->function.session((MPI_Session *)&handle, &code, NULL);
+    else if (owner->kind == MUR_KIND_WIN)
+        owner->handler->function.win((MPI_Win *)&handle, &code, NULL);
     else
         owner->handler->function.file((MPI_File *)&handle, &code, NULL);
 }

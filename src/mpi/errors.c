@@ -14,6 +14,7 @@
 #include "object/comm.h"
 #include "object/errhandler.h"
 #include "object/session.h"
+#include "object/win.h"
 
 static struct mur_errhandler *file_null_errhandler = &mur_errors_return;
 
@@ -180,4 +181,29 @@ int mur_mpi_session_call_errhandler(struct mur_session *session, int errorcode)
 {
     mur_errhandler_raise(MUR_KIND_SESSION, mur_object_handle(session), session->errhandler, errorcode);
     return MPI_SUCCESS;
+}
+
+int mur_mpi_win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn, MPI_Errhandler *errhandler)
+{
+    struct mur_errhandler *handler = create(MUR_KIND_WIN, errhandler);
+
+    if (!handler)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for an error handler");
+    handler->function.win = win_errhandler_fn;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_win_set_errhandler(struct mur_win *win, struct mur_errhandler *errhandler)
+{
+    return set(&win->errhandler, errhandler, MUR_KIND_WIN, "window");
+}
+
+int mur_mpi_win_get_errhandler(struct mur_win *win, MPI_Errhandler *errhandler)
+{
+    return get(win->errhandler, errhandler);
+}
+
+int mur_mpi_win_call_errhandler(struct mur_win *win, int errorcode)
+{
+    return call(MUR_KIND_WIN, mur_object_handle(win), win->errhandler, errorcode);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Files (MPI-5.0 §14): the bodies of opening, views, pointers, reading and writing. A collective access is each
- * rank's own access to its part of the file. */
+/* Files (MPI-5.0 §14): the bodies of opening, views, and individual pointers. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -9,13 +8,16 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "io/datarep.h"
+#include "io/driver.h"
 #include "io/file.h"
+#include "io/pointer.h"
 #include "mpi/bodies.h"
 #include "mpi/errors.h"
+#include "mpi/file.h"
 #include "object/comm.h"
 #include "object/group.h"
 #include "object/info.h"
-#include "object/request.h"
 
 int mur_mpi_file_open(struct mur_comm *comm, const char *filename, int amode, struct mur_info *info, MPI_File *fh)
 {
@@ -30,10 +32,14 @@ int mur_mpi_file_open(struct mur_comm *comm, const char *filename, int amode, st
 int mur_mpi_file_close(MPI_File *fh)
 {
     struct mur_file *file = mur_object_find(*fh, MUR_KIND_FILE);
+    int rc;
 
     if (!file)
         return mur_error(MPI_ERR_FILE, *fh == MPI_FILE_NULL ? "fh is MPI_FILE_NULL, which cannot be closed"
                                                             : "fh is no live file; has it been closed already?");
+    rc = mur_file_check_idle(file);
+    if (rc)
+        return rc;
     *fh = MPI_FILE_NULL;
     return mur_file_close(file);
 }
@@ -55,14 +61,28 @@ static int check_size(const struct mur_file *file, MPI_Offset size)
         return mur_error(MPI_ERR_ARG, "size is %lld bytes, but must be 0 or more", (long long)size);
     if (file->amode & MPI_MODE_RDONLY)
         return mur_error(MPI_ERR_READ_ONLY, "file '%s' was opened with MPI_MODE_RDONLY", file->name);
-    return MPI_SUCCESS;
+    return mur_file_check_random(file);
+}
+
+/* All ranks must have asked for the same. */
+static int change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
+{
+    bool is_same = true;
+    int rc = mur_file_agree(file, check_size(file, size), what);
+
+    if (!rc && file->comm->size > 1)
+        rc = mur_file_compare(file, size, &is_same);
+    if (rc)
+        return rc;
+    if (!is_same)
+        return mur_error(MPI_ERR_NOT_SAME, "size is %lld bytes here, but must be the same at all ranks",
+                         (long long)size);
+    return mur_file_change_size(file, size, change, what);
 }
 
 int mur_mpi_file_set_size(struct mur_file *fh, MPI_Offset size)
 {
-    int rc = check_size(fh, size);
-
-    return rc ? rc : mur_file_change_size(fh, size, ftruncate, "set the size of");
+    return change_size(fh, size, ftruncate, "set the size of");
 }
 
 static int allocate(int fd, off_t size)
@@ -75,9 +95,7 @@ static int allocate(int fd, off_t size)
 
 int mur_mpi_file_preallocate(struct mur_file *fh, MPI_Offset size)
 {
-    int rc = check_size(fh, size);
-
-    return rc ? rc : mur_file_change_size(fh, size, allocate, "allocate space for");
+    return change_size(fh, size, allocate, "allocate space for");
 }
 
 int mur_mpi_file_get_amode(struct mur_file *fh, int *amode)
@@ -93,12 +111,9 @@ int mur_mpi_file_get_group(struct mur_file *fh, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-/* Hints can change nothing once the file is open: file_perm is all that is acted upon. */
 int mur_mpi_file_set_info(struct mur_file *fh, struct mur_info *info)
 {
-    (void)fh;
-    (void)info;
-    return MPI_SUCCESS;
+    return mur_hints_set(fh, info);
 }
 
 int mur_mpi_file_get_info(struct mur_file *fh, MPI_Info *info_used)
@@ -111,14 +126,75 @@ int mur_mpi_file_get_info(struct mur_file *fh, MPI_Info *info_used)
     return rc;
 }
 
+/* Where a file can only be passed through, a view begins where the shared file pointer is. */
+static int find_displacement(struct mur_file *file, MPI_Offset *disp)
+{
+    MPI_Offset pointer;
+    int rc;
+
+    if (!(file->amode & MPI_MODE_SEQUENTIAL))
+        return *disp == MPI_DISPLACEMENT_CURRENT
+                   ? mur_error(MPI_ERR_ARG, "disp is MPI_DISPLACEMENT_CURRENT, which is for files opened with "
+                                            "MPI_MODE_SEQUENTIAL")
+                   : MPI_SUCCESS;
+    if (*disp != MPI_DISPLACEMENT_CURRENT)
+        return mur_error(MPI_ERR_ARG,
+                         "disp is %lld, but must be MPI_DISPLACEMENT_CURRENT for a file that was opened with "
+                         "MPI_MODE_SEQUENTIAL",
+                         (long long)*disp);
+    rc = mur_pointer_add(file, 0, &pointer);
+    *disp = mur_view_byte(file, pointer * file->unit);
+    return rc;
+}
+
 int mur_mpi_file_set_view(struct mur_file *fh, MPI_Offset disp, struct mur_type *etype, struct mur_type *filetype,
                           const char *datarep, struct mur_info *info)
 {
-    (void)info;
-    if (disp == MPI_DISPLACEMENT_CURRENT)
-        return mur_error(MPI_ERR_ARG, "disp is MPI_DISPLACEMENT_CURRENT, which is for files opened with "
-                                      "MPI_MODE_SEQUENTIAL");
-    return mur_view_set(fh, disp, etype, filetype, datarep);
+    int rc = mur_file_check_idle(fh);
+
+    if (!rc)
+        rc = find_displacement(fh, &disp);
+    rc = mur_file_agree(fh, rc, "set the view of");
+    if (!rc)
+        rc = mur_view_set(fh, disp, etype, filetype, datarep);
+    if (!rc)
+        rc = mur_hints_set(fh, info);
+    return rc ? rc : mur_pointer_set(fh, 0);
+}
+
+int mur_mpi_file_get_type_extent(struct mur_file *fh, struct mur_type *datatype, MPI_Count *extent)
+{
+    struct mur_type *shape;
+    int rc;
+
+    *extent = datatype->extent;
+    if (!fh->rep)
+        return MPI_SUCCESS;
+    rc = mur_shape_create(fh->rep, datatype, &shape);
+    if (rc)
+        return rc;
+    *extent = shape->extent;
+    mur_type_release(shape);
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_file_set_atomicity(struct mur_file *fh, int flag)
+{
+    bool is_same;
+    int rc = mur_file_compare(fh, flag != 0, &is_same);
+
+    if (rc)
+        return rc;
+    if (!is_same)
+        return mur_error(MPI_ERR_NOT_SAME, "flag is %d here, but must be the same at all ranks", flag);
+    fh->is_atomic = flag != 0;
+    return MPI_SUCCESS;
+}
+
+int mur_mpi_file_get_atomicity(struct mur_file *fh, int *flag)
+{
+    *flag = fh->is_atomic;
+    return MPI_SUCCESS;
 }
 
 static MPI_Datatype give_type(struct mur_type *type)
@@ -137,7 +213,7 @@ int mur_mpi_file_get_view(struct mur_file *fh, MPI_Offset *disp, MPI_Datatype *e
     return MPI_SUCCESS;
 }
 
-static int check_pointer_use(const struct mur_file *file)
+int mur_file_check_random(const struct mur_file *file)
 {
     if (file->amode & MPI_MODE_SEQUENTIAL)
         return mur_error(MPI_ERR_UNSUPPORTED_OPERATION,
@@ -147,33 +223,50 @@ static int check_pointer_use(const struct mur_file *file)
     return MPI_SUCCESS;
 }
 
-int mur_mpi_file_seek(struct mur_file *fh, MPI_Offset offset, int whence)
+int mur_file_check_idle(const struct mur_file *file)
 {
-    MPI_Offset base = 0, size;
-    int rc = check_pointer_use(fh);
+    if (file->split)
+        return mur_error(MPI_ERR_IO, "a split collective access to file '%s' has begun and not ended", file->name);
+    return MPI_SUCCESS;
+}
 
-    if (rc)
-        return rc;
+int mur_file_seek(const struct mur_file *file, MPI_Offset current, MPI_Offset offset, int whence, MPI_Offset *place)
+{
+    MPI_Offset size;
+    int rc;
+
+    *place = 0;
     if (whence == MPI_SEEK_CUR) {
-        base = fh->pointer;
+        *place = current;
     } else if (whence == MPI_SEEK_END) {
-        rc = mur_file_size(fh, &size);
+        rc = mur_file_size(file, &size);
         if (rc)
             return rc;
-        base = (mur_view_position(fh, size) + fh->etype->size - 1) / fh->etype->size;
+        *place = (mur_view_position(file, size) + file->unit - 1) / file->unit;
     } else if (whence != MPI_SEEK_SET) {
         return mur_error(MPI_ERR_ARG, "whence is %d, but must be MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
     }
-    if (base + offset < 0)
-        return mur_error(MPI_ERR_ARG, "the file pointer would become %lld, but must be 0 or more",
-                         (long long)(base + offset));
-    fh->pointer = base + offset;
+    *place += offset;
+    if (*place < 0)
+        return mur_error(MPI_ERR_ARG, "the file pointer would become %lld, but must be 0 or more", (long long)*place);
     return MPI_SUCCESS;
+}
+
+int mur_mpi_file_seek(struct mur_file *fh, MPI_Offset offset, int whence)
+{
+    MPI_Offset place;
+    int rc = mur_file_check_random(fh);
+
+    if (!rc)
+        rc = mur_file_seek(fh, fh->pointer, offset, whence, &place);
+    if (!rc)
+        fh->pointer = place;
+    return rc;
 }
 
 int mur_mpi_file_get_position(struct mur_file *fh, MPI_Offset *offset)
 {
-    int rc = check_pointer_use(fh);
+    int rc = mur_file_check_random(fh);
 
     *offset = fh->pointer;
     return rc;
@@ -181,124 +274,18 @@ int mur_mpi_file_get_position(struct mur_file *fh, MPI_Offset *offset)
 
 int mur_mpi_file_get_byte_offset(struct mur_file *fh, MPI_Offset offset, MPI_Offset *disp)
 {
-    struct mur_cursor walk;
-    struct mur_segment segment = {.offset = fh->displacement};
-
     if (offset < 0)
         return mur_error(MPI_ERR_ARG, "offset is %lld, but must be 0 or more", (long long)offset);
-    if (fh->filetype->size) {
-        mur_view_start(fh, offset * fh->etype->size, &walk);
-        mur_view_segments(&walk, &segment, 1, 1);
-    }
-    *disp = segment.offset;
+    *disp = fh->shape->size ? mur_view_byte(fh, offset * fh->unit) : fh->displacement;
     return MPI_SUCCESS;
 }
 
+/* Collective, so that what one rank has written is on disk before another one goes on (§14.6.1). */
 int mur_mpi_file_sync(struct mur_file *fh)
 {
-    if (fh->amode & MPI_MODE_RDONLY)
-        return MPI_SUCCESS;
-    return fsync(fh->fd) ? mur_file_error(errno, "sync", fh->name) : MPI_SUCCESS;
-}
+    int rc = mur_file_check_idle(fh);
 
-static void set_status(MPI_Status *status, size_t bytes)
-{
-    struct mur_result result = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .bytes = (MPI_Count)bytes};
-
-    mur_status_set(status, &result);
-}
-
-static int check_access(const struct mur_file *file, MPI_Offset offset, const struct mur_type *type, MPI_Count count,
-                        bool is_write)
-{
-    if (is_write && file->amode & MPI_MODE_RDONLY)
-        return mur_error(MPI_ERR_READ_ONLY, "file '%s' was opened with MPI_MODE_RDONLY", file->name);
-    if (!is_write && file->amode & MPI_MODE_WRONLY)
-        return mur_error(MPI_ERR_ACCESS, "file '%s' was opened with MPI_MODE_WRONLY", file->name);
-    if (offset < 0)
-        return mur_error(MPI_ERR_ARG, "offset is %lld, but must be 0 or more", (long long)offset);
-    if (count * type->size % file->etype->size)
-        return mur_error(MPI_ERR_ARG, "%lld bytes are to be moved, but it must be whole etypes of %lld bytes",
-                         (long long)(count * type->size), (long long)file->etype->size);
-    return check_pointer_use(file);
-}
-
-static int read_at(struct mur_file *file, MPI_Offset offset, void *buffer, MPI_Count count, struct mur_type *type,
-                   MPI_Status *status)
-{
-    size_t moved = 0;
-    int rc = check_access(file, offset, type, count, false);
-
-    if (!rc)
-        rc = mur_file_read(file, offset, buffer, count, type, &moved);
-    set_status(status, moved);
-    return rc;
-}
-
-static int write_at(struct mur_file *file, MPI_Offset offset, const void *buffer, MPI_Count count,
-                    struct mur_type *type, MPI_Status *status)
-{
-    size_t moved = 0;
-    int rc = check_access(file, offset, type, count, true);
-
-    if (!rc)
-        rc = mur_file_write(file, offset, buffer, count, type, &moved);
-    set_status(status, moved);
-    return rc;
-}
-
-/* The individual pointer moves by what was asked for, also where the file ends before. */
-static MPI_Offset advance(struct mur_file *file, MPI_Count count, const struct mur_type *type)
-{
-    MPI_Offset before = file->pointer;
-
-    file->pointer += count * type->size / file->etype->size;
-    return before;
-}
-
-int mur_mpi_file_read_at(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count, struct mur_type *datatype,
-                         MPI_Status *status)
-{
-    return read_at(fh, offset, buf, count, datatype, status);
-}
-
-int mur_mpi_file_read_at_all(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
-                             struct mur_type *datatype, MPI_Status *status)
-{
-    return read_at(fh, offset, buf, count, datatype, status);
-}
-
-int mur_mpi_file_write_at(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                          struct mur_type *datatype, MPI_Status *status)
-{
-    return write_at(fh, offset, buf, count, datatype, status);
-}
-
-int mur_mpi_file_write_at_all(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                              struct mur_type *datatype, MPI_Status *status)
-{
-    return write_at(fh, offset, buf, count, datatype, status);
-}
-
-int mur_mpi_file_read(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Status *status)
-{
-    return read_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
-}
-
-int mur_mpi_file_read_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
-                          MPI_Status *status)
-{
-    return read_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
-}
-
-int mur_mpi_file_write(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
-                       MPI_Status *status)
-{
-    return write_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
-}
-
-int mur_mpi_file_write_all(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
-                           MPI_Status *status)
-{
-    return write_at(fh, advance(fh, count, datatype), buf, count, datatype, status);
+    if (!rc && fh->driver->sync(fh->fd))
+        rc = mur_file_error(errno, "sync", fh->name);
+    return mur_file_agree(fh, rc, "sync");
 }

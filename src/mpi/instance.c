@@ -8,9 +8,11 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
+#include "engine/background.h"
 #include "engine/board.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "io/pointer.h"
 #include "match/match.h"
 #include "mpi.h"
 #include "mpi/information.h"
@@ -21,6 +23,7 @@
 #include "object/request.h"
 #include "object/type.h"
 #include "pt2pt/pt2pt.h"
+#include "rma/rma.h"
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,7 +46,8 @@ static int start(void)
         return rc;
     if (complaints && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
-    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) ||
+    mur_pointer_setup();
+    if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
         return rc;
     if (mur_settings.info && mur_process.rank == 0)
@@ -63,9 +67,11 @@ static int acquire(int required_thread_level)
     if (rc)
         return rc;
     is_started = true;
-    mur_process.instances++;
     if (required_thread_level == MPI_THREAD_MULTIPLE && !mur_lock.is_used)
         mur_lock.is_used = true; /* for good: another thread may be inside when this instance ends */
+    if (!mur_process.instances && (rc = mur_background_start()))
+        return rc;
+    mur_process.instances++;
     return MPI_SUCCESS;
 }
 
@@ -81,8 +87,10 @@ int mur_instance_acquire(int required_thread_level)
 
 void mur_instance_release(void)
 {
-    if (mur_process.instances == 1)
+    if (mur_process.instances == 1) {
         mur_engine_drain();
+        mur_background_stop();
+    }
     pthread_mutex_lock(&guard);
     if (--mur_process.instances == 0)
         mur_boot_finish();

@@ -56,11 +56,11 @@ int mur_mpi_session_init(struct mur_info *info, struct mur_errhandler *errhandle
         return rc;
     mur_engine_lock();
     session = mur_session_create(errhandler, level);
-    mur_engine_unlock();
-    if (!session) {
+    if (!session)
         mur_instance_release();
+    mur_engine_unlock();
+    if (!session)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a session");
-    }
     *handle = mur_object_handle(session);
     return MPI_SUCCESS;
 }

@@ -38,6 +38,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->session = group->session;
     mur_session_retain(comm->session);
     comm->board = NULL;
+    comm->file = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
     comm->attributes = NULL;

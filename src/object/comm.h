@@ -29,6 +29,7 @@ struct mur_comm {
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
+    void *file; /* struct mur_file whose messages it carries, and whose error handler is its own then; or NULL */
     struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */

@@ -175,9 +175,11 @@ int mur_type_value_index(struct mur_type *value, struct mur_type *index, struct 
     mur_recipe_type(type, value);
     mur_recipe_type(type, index);
     rc = keep(type, layout);
-    if (!rc)
-        *type_p = type;
-    return rc;
+    if (rc)
+        return rc;
+    type->basic = MUR_BASIC_MIXED; /* also of two numbers of one kind: a pair is not two of them */
+    *type_p = type;
+    return MPI_SUCCESS;
 }
 
 /* -1, 0, 1 as a is less than, equal to, greater than b; for numbers of one machine type. */

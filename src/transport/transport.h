@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/uio.h>
 
 /* The header of a frame. `bytes` of data follow it. */
 struct mur_frame {
@@ -71,6 +72,8 @@ typedef void mur_pack_function(void *argument, void *out, size_t bytes);
 
 typedef void mur_sent_function(void *argument);
 
+enum { MUR_MOVE_STRETCHES = 512 };
+
 struct mur_transport {
     const char *name;
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
@@ -116,6 +119,13 @@ struct mur_transport {
     void *(*share)(size_t bytes, uint64_t *token);
     void *(*shared)(uint64_t token);
 
+    /* Memory of any size, all zero at first, that processes of the node map. A *token of 0 makes new memory and is
+     * set; any other maps what it names. NULL with errno: impossible. `discard` gives new memory back, once nobody
+     * will look at it any more. */
+    void *(*map)(size_t bytes, uint64_t *token);
+    void (*unmap)(void *memory, size_t bytes);
+    void (*discard)(uint64_t token, size_t bytes);
+
     /* Such memory has been written, which these processes may wait for: wakes those that sleep. */
     void (*rouse)(const int *processes, int count);
 
@@ -124,6 +134,10 @@ struct mur_transport {
     bool (*can_copy)(struct mur_peer *peer);
     bool (*read)(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
     bool (*write)(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+    /* The same for lists of stretches with as many bytes here as there: at most MUR_MOVE_STRETCHES, a gigabyte in all.
+     */
+    bool (*move)(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
+                 const struct iovec *remote, int remote_count);
 };
 
 /* Whether MUR_TRANSPORT, or its default, names this transport. A process always reaches itself by shared memory. */

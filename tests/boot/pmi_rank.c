@@ -93,6 +93,29 @@ static void names(void)
     check(mur_pmi_lookup(&pmi, "a service; of %s", &port) != MPI_SUCCESS, "the name is taken back");
 }
 
+static void spawn(const char *program)
+{
+    static char *arguments[] = {"child", NULL};
+    static const struct mur_pmi_pair info = {"wdir", "/"}, preput = {"greeting", "good day; child"};
+    const struct mur_pmi_command command = {program, arguments, 2, &info, 1};
+
+    if (pmi.rank == 0)
+        need(mur_pmi_spawn(&pmi, &command, 1, &preput, 1), "spawn");
+    need(mur_pmi_fence(&pmi), "fence");
+}
+
+static void be_child(void)
+{
+    char *greeting, directory[64];
+
+    check(pmi.is_spawned, "a child knows that it was spawned");
+    need(mur_pmi_get(&pmi, MUR_PMI_JOB, "greeting", &greeting), "get");
+    check(greeting && strcmp(greeting, "good day; child") == 0, "the parent's greeting is there");
+    check(getcwd(directory, sizeof directory) && strcmp(directory, "/") == 0, "the child is where info says");
+    free(greeting);
+    printf("child %d: fine\n", pmi.rank);
+}
+
 int main(int argc, char **argv)
 {
     enum mur_pmi_kind kind = MUR_PMI_NONE;
@@ -116,6 +139,10 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "names") == 0)
             names();
+        if (strcmp(argv[i], "spawn") == 0)
+            spawn(argv[0]);
+        if (strcmp(argv[i], "child") == 0)
+            be_child();
         if (strcmp(argv[i], "abort") == 0 && pmi.rank == 1)
             mur_pmi_abort(&pmi, 7, "a reason; with blanks");
         if (strcmp(argv[i], "abort") == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Opening files and what goes wrong: error classes on every rank, modes, sizes, append, delete on close, seek, and
  * no rank left waiting when another one fails. */
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,6 +95,11 @@ static void sizes_and_pointers(void)
     MPI_File_set_size(file, 1000);
     MPI_File_get_size(file, &value);
     CHECK(value == 1000);
+    CHECK(class_of(MPI_File_set_size(file, -1)) == MPI_ERR_ARG);
+    if (size > 1) {
+        CHECK(class_of(MPI_File_set_size(file, 1000 + rank)) == MPI_ERR_NOT_SAME);
+        CHECK(class_of(MPI_File_preallocate(file, rank ? 1000 : -1)) == MPI_ERR_ARG);
+    }
     MPI_File_preallocate(file, 500);
     MPI_File_get_size(file, &value);
     CHECK(value == 1000);
@@ -140,6 +146,39 @@ static void sizes_and_pointers(void)
         CHECK(class_of(MPI_File_delete(name, MPI_INFO_NULL)) == MPI_ERR_NO_SUCH_FILE);
 }
 
+/* What may not be opened: as another user, since root may open everything; and two groups that would not be one. */
+static void permissions(void)
+{
+    uid_t self = geteuid();
+    MPI_Comm half, between;
+    MPI_File file;
+    int made;
+
+    if (rank == 0) {
+        made = open(name, O_WRONLY | O_CREAT, 0444);
+        CHECK(made >= 0);
+        close(made);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (self != 0 || seteuid(65534) == 0) {
+        if (self == 0)
+            CHECK(opens(folder, MPI_MODE_RDONLY) == MPI_ERR_ACCESS || opens(name, MPI_MODE_RDONLY) == MPI_ERR_ACCESS);
+        CHECK(opens(name, MPI_MODE_RDWR) == MPI_ERR_ACCESS);
+        CHECK(self != 0 || seteuid(0) == 0);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        CHECK(MPI_File_delete(name, MPI_INFO_NULL) == MPI_SUCCESS);
+    if (size == 1)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, rank == 0, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, rank == 0 ? 1 : 0, 0, &between);
+    CHECK(class_of(MPI_File_open(between, name, MPI_MODE_RDWR | MPI_MODE_CREATE, MPI_INFO_NULL, &file)) ==
+          MPI_ERR_COMM);
+    MPI_Comm_free(&between);
+    MPI_Comm_free(&half);
+}
+
 int main(int argc, char **argv)
 {
     const char *temporary = getenv("TMPDIR");
@@ -157,6 +196,8 @@ int main(int argc, char **argv)
     open_errors();
     access_errors();
     sizes_and_pointers();
+    MPI_Barrier(MPI_COMM_WORLD);
+    permissions();
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         CHECK(rmdir(folder) == 0);

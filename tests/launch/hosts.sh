@@ -41,7 +41,6 @@ PE_HOSTFILE=$DIR/nodes ranks 2
 LSB_MCPU_HOSTS="localhost 4" ranks 4
 SLURM_JOB_NODELIST=$me SLURM_TASKS_PER_NODE=2 ranks 2
 
-refuse 1 "rank 2 is to run on elsewhere" -host localhost:2,elsewhere -n 3 true
 refuse 2 "there are 3 slots on 1 host (from $DIR/hosts)" -nooversubscribe -n 4 -f "$DIR/hosts" true
 refuse 2 "line 4" -f <(printf '\n\n\nlocalhost cores=2\n') true
 refuse 2 "cannot read '$DIR/none'" -f "$DIR/none" true

@@ -399,6 +399,24 @@ static void test_versions(void)
     end(&rank);
 }
 
+/* A process mapping that old clients could not read is not told. */
+static void test_long_mapping(void)
+{
+    struct mur_pmi_server_facts facts = {.size = 1, .kvs_name = "space"};
+    char mapping[1200];
+    struct rank rank;
+
+    memset(mapping, '1', sizeof mapping);
+    mapping[sizeof mapping - 1] = '\0';
+    facts.mapping = mapping;
+    begin(&rank, &calls);
+    mur_pmi_server_free(rank.server);
+    rank.server = mur_pmi_server_create(rank.ends[0], &facts, &calls, &rank);
+    CHECK(feed(&rank, "cmd=init pmi_version=1 pmi_subversion=1\ncmd=get kvsname=space key=PMI_process_mapping\n"));
+    CHECK(strstr(heard(&rank), "cmd=get_result rc=1"));
+    end(&rank);
+}
+
 /* Answers that come late, out of order, twice, or for nothing. */
 static void test_tickets(void)
 {
@@ -418,10 +436,58 @@ static void test_tickets(void)
     CHECK(strcmp(heard(&rank), "") == 0);
     mur_pmi_server_answer(rank.server, rank.tickets[0], false, "lost a rank");
     CHECK(strcmp(heard(&rank), "cmd=barrier_out rc=-1 msg=failed tag=5\n") == 0);
+    /* Once round the table: an old ticket does not answer the new question in its place. */
+    for (int i = 0; i < 62; i++)
+        CHECK(feed(&rank, "cmd=barrier_in\n"));
+    heard(&rank);
     rank.answers_late = true;
+    CHECK(feed(&rank, "cmd=barrier_in group=0,3:8\n"));
+    CHECK(rank.ticket_count == 3 && rank.tickets[2] == rank.tickets[0] + 64);
+    mur_pmi_server_answer(rank.server, rank.tickets[0], true, NULL);
+    CHECK(strcmp(heard(&rank), "") == 0);
+    mur_pmi_server_answer(rank.server, rank.tickets[2], true, NULL);
+    CHECK(strcmp(heard(&rank), "cmd=barrier_out rc=0 tag=8\n") == 0);
     for (int i = 0; i < 64; i++)
         CHECK(feed(&rank, "cmd=barrier_in\n"));
     CHECK(!feed(&rank, "cmd=barrier_in\n") && strstr(mur_pmi_server_fault(rank.server), "more than 64"));
+    end(&rank);
+}
+
+/* Spawns that make no sense are answered so; the next command is served. */
+static void test_bad_spawns(void)
+{
+    static const char *const spawns[] = {
+        "mcmd=spawn\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\nendcmd\n",
+        "mcmd=spawn\nnprocs=0\nexecname=a\ntotspawns=1\nspawnssofar=1\nendcmd\n",
+        "mcmd=spawn\nnprocs=x\nexecname=a\ntotspawns=1\nspawnssofar=1\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=\ntotspawns=1\nspawnssofar=1\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=2\nargcnt=2\narg1=x\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=2\nspawnssofar=2\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\ninfo_num=1\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\ninfo_key_0=k\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\ninfo_val_0=v\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\npreput_key_0=k\ninfo_val_0=v\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\nrubbish\nendcmd\n",
+        "mcmd=spawn\nnprocs=1\nexecname=a\ntotspawns=1\nspawnssofar=1\ncmd=put key=a value=b\nmcmd=spawn\nendcmd\n",
+    };
+    struct rank rank;
+
+    begin(&rank, &calls);
+    CHECK(feed(&rank, talk_1[0].said));
+    heard(&rank);
+    for (size_t i = 0; i < sizeof spawns / sizeof spawns[0]; i++) {
+        const char *answered;
+
+        CHECK(feed(&rank, spawns[i]));
+        answered = heard(&rank);
+        if (strcmp(answered, "cmd=spawn_result info=fail rc=1 msg=malformed_spawn\n") != 0) {
+            fprintf(stderr, "spawn %zu was answered: %s\n", i, answered);
+            failures++;
+        }
+    }
+    CHECK(feed(&rank, "cmd=get_appnum\n") && strcmp(heard(&rank), "cmd=appnum rc=0 appnum=1\n") == 0);
+    CHECK(strcmp(rank.log, "") == 0);
     end(&rank);
 }
 
@@ -574,7 +640,9 @@ int main(int argc, char **argv)
     test_lengths();
     test_faults();
     test_versions();
+    test_long_mapping();
     test_tickets();
+    test_bad_spawns();
     test_odd_values();
     test_greed();
     before = mallinfo2().uordblks;

@@ -17,11 +17,11 @@ static int digit(char c)
 
 char *mur_pmi_escape(const char *text)
 {
-    char *escaped = malloc(3 * strlen(text) + 1);
+    char *escaped = *text ? malloc(3 * strlen(text) + 1) : strdup("%-");
     char *to = escaped;
 
-    if (!escaped)
-        return NULL;
+    if (!escaped || !*text)
+        return escaped;
     for (; *text; text++)
         if (*text <= ' ' || *text > '~' || strchr(";%\\", *text)) /* bytes over 127 are negative, or large */
             to += sprintf(to, "%%%02X", (unsigned char)*text);
@@ -35,6 +35,8 @@ void mur_pmi_unescape(char *text)
 {
     char *to = text;
 
+    if (strcmp(text, "%-") == 0)
+        *text = '\0';
     while (*text)
         if (*text == '%' && digit(text[1]) >= 0 && digit(text[2]) >= 0) {
             *to++ = (char)(digit(text[1]) * 16 + digit(text[2]));

@@ -42,15 +42,16 @@ static int open_wire(struct mur_pmi *pmi, enum mur_pmi_kind kind, const char *po
 {
     const char *spawned = getenv("PMI_SPAWNED");
     bool speaks_2 = kind == MUR_PMI_2;
-    int rc = MPI_SUCCESS;
+    int rc;
 
     fcntl(pmi->fd, F_SETFD, FD_CLOEXEC);
     pmi->deadline_ms = HANDSHAKE_MS;
     pmi->is_spawned = spawned && strcmp(spawned, "1") == 0;
-    if (!speaks_2) {
+    rc = mur_pmi_1_introduce(pmi, port_mode_id);
+    if (!rc && !speaks_2) {
         pmi->kind = MUR_PMI_1;
         pmi->protocol = &mur_pmi_protocol_1;
-        rc = mur_pmi_1_open(pmi, port_mode_id, &speaks_2);
+        rc = mur_pmi_1_open(pmi, &speaks_2);
     }
     if (!rc && speaks_2) {
         pmi->kind = MUR_PMI_2;
@@ -72,7 +73,7 @@ static int find_and_open(struct mur_pmi *pmi, enum mur_pmi_kind kind)
     if (kind != MUR_PMI_X && fd && is_socket(fd, &pmi->fd))
         return open_wire(pmi, kind, NULL);
     pmi->fd = -1;
-    if (kind != MUR_PMI_X && kind != MUR_PMI_2 && port && id) {
+    if (kind != MUR_PMI_X && port && id) {
         rc = mur_pmi_wire_connect(pmi, port);
         return rc ? rc : open_wire(pmi, kind, id);
     }

@@ -38,6 +38,7 @@ struct mur_pmi {
     /* Below: the client's own. */
     const struct mur_pmi_protocol *protocol;
     int fd;                     /* PMI-1 and 2 */
+    int subversion;             /* of PMI-1, as the launcher says */
     int deadline_ms;            /* for each wait; -1: none */
     size_t value_max;           /* longest value that fits into one command */
     char *reply;                /* the latest answer, and what arrived behind it */

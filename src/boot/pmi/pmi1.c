@@ -80,12 +80,14 @@ static const char *reason(const struct mur_pmi_words *reply)
 }
 
 /* Port mode: the first line tells the launcher which process this is, and four lines come back. */
-static int introduce(struct mur_pmi *pmi, const char *id)
+static int introduce_by_id(struct mur_pmi *pmi, const char *id)
 {
     struct mur_pmi_words reply;
     int rc = ask(pmi, "initack", &reply, "cmd=initack pmiid=%.40s\n", id);
 
     pmi->rank = pmi->size = -1;
+    if (!rc && mur_pmi_words_find(&reply, "spawner-jobid"))
+        pmi->is_spawned = true;
     for (int i = 0; i < 3 && !rc; i++) {
         rc = read_reply(pmi, "set", &reply);
         if (!rc && mur_pmi_words_find(&reply, "size"))
@@ -106,6 +108,11 @@ static int read_environment(struct mur_pmi *pmi)
                      rank ? rank : "", size ? size : "");
 }
 
+int mur_pmi_1_introduce(struct mur_pmi *pmi, const char *port_mode_id)
+{
+    return port_mode_id ? introduce_by_id(pmi, port_mode_id) : read_environment(pmi);
+}
+
 static int handshake(struct mur_pmi *pmi, bool *speaks_2)
 {
     struct mur_pmi_words reply;
@@ -115,11 +122,12 @@ static int handshake(struct mur_pmi *pmi, bool *speaks_2)
     if (rc)
         return rc;
     version = mur_pmi_words_number(&reply, "pmi_version", 1);
+    pmi->subversion = mur_pmi_words_number(&reply, "pmi_subversion", 1);
     *speaks_2 = version == 2 && !is_good(&reply);
     if (*speaks_2 || (is_good(&reply) && version == 1))
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_OTHER, "the launcher speaks PMI %d.%d, but this library PMI 1.1 and 2.0", version,
-                     mur_pmi_words_number(&reply, "pmi_subversion", 0));
+                     pmi->subversion);
 }
 
 static int read_limits(struct mur_pmi *pmi)
@@ -174,13 +182,11 @@ static int fetch(struct mur_pmi *pmi, const char *key, char **value)
     return *value ? MPI_SUCCESS : mur_pmi_no_memory();
 }
 
-int mur_pmi_1_open(struct mur_pmi *pmi, const char *port_mode_id, bool *speaks_2)
+int mur_pmi_1_open(struct mur_pmi *pmi, bool *speaks_2)
 {
     struct mur_pmi_words reply;
-    int rc = port_mode_id ? introduce(pmi, port_mode_id) : read_environment(pmi);
+    int rc = handshake(pmi, speaks_2);
 
-    if (!rc)
-        rc = handshake(pmi, speaks_2);
     if (rc || *speaks_2 || (rc = read_limits(pmi)))
         return rc;
     rc = ask(pmi, "appnum", &reply, "cmd=get_appnum\n");
@@ -265,40 +271,69 @@ static int lookup(struct mur_pmi *pmi, const char *service, char **port)
     return MPI_SUCCESS;
 }
 
-/* One command of a spawn as lines. Each value fills the rest of its line, so only a newline cannot be told. */
-static int add_block(struct mur_pmi_text *block, const struct mur_pmi_command *command, int number, int count,
-                     const struct mur_pmi_pair *preputs, int preput_count)
+/* A value fills the rest of its line, so only a newline cannot be told. Hydra of MPICH 5, which says 1.2, takes an
+ * empty one for the end of its connection and ends the job. */
+static int add_value(struct mur_pmi *pmi, struct mur_pmi_text *block, const char *what, const char *value)
 {
-    int arguments = 0;
+    if (strchr(value, '\n') || (!*value && pmi->subversion >= 2))
+        return mur_error(MPI_ERR_SPAWN, "%s is '%.100s', but the launcher does not take %s", what, value,
+                         *value ? "newlines" : "empty texts");
+    mur_pmi_text_add(block, "%s\n", value);
+    return MPI_SUCCESS;
+}
 
-    mur_pmi_text_add(block, "mcmd=spawn\nnprocs=%d\nexecname=%s\ntotspawns=%d\nspawnssofar=%d\n", command->ranks,
-                     command->program, count, number + 1);
-    if (strchr(command->program, '\n'))
-        return mur_error(MPI_ERR_SPAWN, "the program's name has a newline in it, which the launcher does not take");
-    while (command->arguments && command->arguments[arguments])
-        arguments++;
-    mur_pmi_text_add(block, "argcnt=%d\n", arguments);
-    for (int i = 0; i < arguments; i++) {
-        if (strchr(command->arguments[i], '\n'))
-            return mur_error(MPI_ERR_SPAWN, "argument %d of '%s' has a newline in it, which the launcher does not take",
-                             i, command->program);
-        mur_pmi_text_add(block, "arg%d=%s\n", i + 1, command->arguments[i]);
+static int add_arguments(struct mur_pmi *pmi, struct mur_pmi_text *block, char *const *arguments)
+{
+    int count = 0, rc = MPI_SUCCESS;
+    char what[32];
+
+    while (arguments && arguments[count])
+        count++;
+    mur_pmi_text_add(block, "argcnt=%d\n", count);
+    for (int i = 0; i < count && !rc; i++) {
+        mur_pmi_text_add(block, "arg%d=", i + 1);
+        snprintf(what, sizeof what, "argument %d", i);
+        rc = add_value(pmi, block, what, arguments[i]);
     }
+    return rc;
+}
+
+static int add_info(struct mur_pmi *pmi, struct mur_pmi_text *block, const struct mur_pmi_pair *info, int count)
+{
+    int rc = MPI_SUCCESS;
+
+    mur_pmi_text_add(block, "info_num=%d\n", count);
+    for (int i = 0; i < count && !rc; i++) {
+        mur_pmi_text_add(block, "info_key_%d=", i);
+        rc = add_value(pmi, block, "an info key", info[i].key);
+        mur_pmi_text_add(block, "info_val_%d=", i);
+        if (!rc)
+            rc = add_value(pmi, block, info[i].key, info[i].value);
+    }
+    return rc;
+}
+
+/* One command of a spawn as lines; what is put for the new job goes with the first. */
+static int add_block(struct mur_pmi *pmi, struct mur_pmi_text *block, const struct mur_pmi_command *command, int number,
+                     int count, const struct mur_pmi_pair *preputs, int preput_count)
+{
+    int rc;
+
+    mur_pmi_text_add(block, "mcmd=spawn\nnprocs=%d\nexecname=", command->ranks);
+    rc = add_value(pmi, block, "the program", command->program);
+    mur_pmi_text_add(block, "totspawns=%d\nspawnssofar=%d\n", count, number + 1);
+    if (!rc)
+        rc = add_arguments(pmi, block, command->arguments);
     mur_pmi_text_add(block, "preput_num=%d\n", number == 0 ? preput_count : 0);
     for (int i = 0; i < preput_count && number == 0; i++) {
         mur_pmi_text_add(block, "preput_key_%d=%s\npreput_val_%d=", i, preputs[i].key, i);
         mur_pmi_text_add_escaped(block, preputs[i].value);
         mur_pmi_text_add(block, "\n");
     }
-    mur_pmi_text_add(block, "info_num=%d\n", command->info_count);
-    for (int i = 0; i < command->info_count; i++) {
-        if (strchr(command->info[i].key, '\n') || strchr(command->info[i].value, '\n'))
-            return mur_error(MPI_ERR_INFO_VALUE, "info %s has a newline in it, which the launcher does not take",
-                             command->info[i].key);
-        mur_pmi_text_add(block, "info_key_%d=%s\ninfo_val_%d=%s\n", i, command->info[i].key, i, command->info[i].value);
-    }
+    if (!rc)
+        rc = add_info(pmi, block, command->info, command->info_count);
     mur_pmi_text_add(block, "endcmd\n");
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /* errcodes, where the launcher gives them, has one number a process. */
@@ -327,7 +362,7 @@ static int spawn(struct mur_pmi *pmi, const struct mur_pmi_command *commands, in
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < count && !rc; i++)
-        rc = add_block(&whole, &commands[i], i, count, preputs, preput_count);
+        rc = add_block(pmi, &whole, &commands[i], i, count, preputs, preput_count);
     if (rc) {
         free(whole.at);
         return rc;

@@ -97,12 +97,15 @@ static int handshake(struct mur_pmi *pmi)
 
 static int introduce(struct mur_pmi *pmi)
 {
-    const char *job = getenv("PMI_JOBID"), *rank = getenv("PMI_RANK"), *parent;
+    const char *job = getenv("PMI_JOBID"), *parent;
     struct mur_pmi_text body = {0};
     struct mur_pmi_words reply;
     int rc;
 
-    mur_pmi_text_add(&body, "cmd=fullinit;pmijobid=%s;pmirank=%s;threaded=FALSE;", job ? job : "", rank ? rank : "0");
+    mur_pmi_text_add(&body, "cmd=fullinit;");
+    if (job && *job) /* Slurm wants it; to Hydra an empty value is an error */
+        mur_pmi_text_add(&body, "pmijobid=%s;", job);
+    mur_pmi_text_add(&body, "pmirank=%d;threaded=FALSE;", pmi->rank);
     rc = ask(pmi, "fullinit", &body, &reply);
     if (!rc)
         rc = check_good(&reply, "let this process join");

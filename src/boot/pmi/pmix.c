@@ -13,7 +13,8 @@
 #include "boot/pmi/protocol.h"
 #include "mpi.h"
 
-#define PREPUT "MUR_PREPUT_"
+#define PREPUT     "MUR_PREPUT_"
+#define SPAWNED_BY "MUR_SPAWNED_BY" /* the parent's namespace, for launchers that do not tell PMIX_PARENT_ID */
 
 struct mur_pmix {
     void *library;
@@ -122,6 +123,8 @@ static int read_job(struct mur_pmi *pmi)
         pmi->is_spawned = value->type == MUR_PMIX_PROC;
         release(value);
     }
+    if (getenv(SPAWNED_BY) && strcmp(getenv(SPAWNED_BY), pmi->kvs_name) != 0)
+        pmi->is_spawned = true;
     if (pmi->size < 1 || pmi->rank < 0 || pmi->rank >= pmi->size)
         return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, which cannot be", pmi->rank, pmi->size);
     return MPI_SUCCESS;
@@ -265,9 +268,10 @@ static int lookup(struct mur_pmi *pmi, const char *service, char **port)
         return rc;
     snprintf(data.key, sizeof data.key, "%s", service);
     status = pmi->pmix->call.lookup(&data, 1, NULL, 0);
+    if (status != MUR_PMIX_SUCCESS && status != MUR_PMIX_ERR_NOT_FOUND)
+        return failed(pmi, "look up a name", status);
     if (status != MUR_PMIX_SUCCESS || data.value.type != MUR_PMIX_STRING || !data.value.data.string)
-        return mur_error(MPI_ERR_NAME, "no port is published under the name '%s': %s", service,
-                         pmi->pmix->call.error_string(status));
+        return mur_error(MPI_ERR_NAME, "no port is published under the name '%s'", service);
     *port = data.value.data.string;
     return MPI_SUCCESS;
 }
@@ -296,14 +300,17 @@ static void free_environment(char **environment)
     free(environment);
 }
 
-static char **make_environment(const struct mur_pmi_pair *preputs, int count)
+static char **make_environment(const struct mur_pmi *pmi, const struct mur_pmi_pair *preputs, int count)
 {
-    char **environment = calloc((size_t)count + 1, sizeof *environment);
+    char **environment = calloc((size_t)count + 2, sizeof *environment);
 
-    for (int i = 0; i < count && environment; i++) {
+    for (int i = 0; i <= count && environment; i++) {
         struct mur_pmi_text text = {0};
 
-        mur_pmi_text_add(&text, PREPUT "%s=%s", preputs[i].key, preputs[i].value);
+        if (i < count)
+            mur_pmi_text_add(&text, PREPUT "%s=%s", preputs[i].key, preputs[i].value);
+        else
+            mur_pmi_text_add(&text, SPAWNED_BY "=%s", pmi->kvs_name);
         environment[i] = text.at;
         if (text.failed) {
             free_environment(environment);
@@ -314,13 +321,13 @@ static char **make_environment(const struct mur_pmi_pair *preputs, int count)
 }
 
 /* False: no memory. What is filled then can be freed all the same. */
-static bool make_app(struct mur_pmix_app *app, const struct mur_pmi_command *command,
+static bool make_app(const struct mur_pmi *pmi, struct mur_pmix_app *app, const struct mur_pmi_command *command,
                      const struct mur_pmi_pair *preputs, int preput_count)
 {
     app->cmd = (char *)command->program;
     app->maxprocs = command->ranks;
     app->argv = make_argv(command);
-    app->env = make_environment(preputs, preput_count);
+    app->env = make_environment(pmi, preputs, preput_count);
     app->info = calloc((size_t)command->info_count + 1, sizeof *app->info);
     if (!app->argv || !app->env || !app->info)
         return false;
@@ -335,6 +342,10 @@ static bool make_app(struct mur_pmix_app *app, const struct mur_pmi_command *com
         snprintf(app->info[app->ninfo].key, sizeof app->info->key, "%s", is_host ? MUR_PMIX_HOST : MUR_PMIX_HOSTFILE);
         app->info[app->ninfo].value.type = MUR_PMIX_STRING;
         app->info[app->ninfo++].value.data.string = (char *)pair->value;
+    }
+    if (app->ninfo == 0) { /* the library counts for itself where there is an array and the number is 0 */
+        free(app->info);
+        app->info = NULL;
     }
     return true;
 }
@@ -355,7 +366,7 @@ static int spawn(struct mur_pmi *pmi, const struct mur_pmi_command *commands, in
     int status = MUR_PMIX_SUCCESS;
 
     for (int i = 0; i < count && is_ready; i++)
-        is_ready = make_app(&apps[i], &commands[i], preputs, preput_count);
+        is_ready = make_app(pmi, &apps[i], &commands[i], preputs, preput_count);
     if (is_ready)
         status = pmi->pmix->call.spawn(NULL, 0, apps, (size_t)count, nspace);
     for (int i = 0; i < count && apps; i++)

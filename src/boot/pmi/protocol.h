@@ -27,9 +27,11 @@ struct mur_pmi_protocol {
 
 extern const struct mur_pmi_protocol mur_pmi_protocol_1, mur_pmi_protocol_2, mur_pmi_protocol_x;
 
-/* Fill rank, size, appnum, ... of pmi. The first two have pmi->fd; *speaks_2 tells that the launcher knows PMI-2 only.
- */
-int mur_pmi_1_open(struct mur_pmi *pmi, const char *port_mode_id, bool *speaks_2);
+/* Fills rank and size: from the environment, or, in port mode, by telling the launcher the id that it gave. */
+int mur_pmi_1_introduce(struct mur_pmi *pmi, const char *port_mode_id);
+
+/* Fill appnum, kvs_name, ... The first two have fd and rank; *speaks_2 tells that the launcher knows PMI-2 only. */
+int mur_pmi_1_open(struct mur_pmi *pmi, bool *speaks_2);
 int mur_pmi_2_open(struct mur_pmi *pmi);
 int mur_pmix_open(struct mur_pmi *pmi);
 

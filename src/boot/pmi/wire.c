@@ -152,9 +152,11 @@ static int split_address(const char *address, char *host, size_t bytes, const ch
 
     if (!colon || colon == address || (size_t)(colon - address) >= bytes || !colon[1])
         return mur_error(MPI_ERR_OTHER, "the launcher's variable PMI_PORT is '%s', but must be HOST:PORT", address);
+    *port = colon + 1;
+    if (address[0] == '[' && colon[-1] == ']')
+        address++, colon--; /* an IPv6 address */
     memcpy(host, address, (size_t)(colon - address));
     host[colon - address] = '\0';
-    *port = colon + 1;
     return MPI_SUCCESS;
 }
 

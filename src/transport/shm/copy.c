@@ -63,3 +63,19 @@ bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, si
     }
     return copy(process_vm_writev, peer, (void *)(uintptr_t)local, remote, bytes);
 }
+
+bool mur_shm_move(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
+                  const struct iovec *remote, int remote_count)
+{
+    pid_t pid = mur_shm.node->ranks[peer->local].pid;
+    vm_copy *call = is_write ? process_vm_writev : process_vm_readv;
+    size_t bytes = 0;
+    ssize_t moved;
+
+    for (int i = 0; i < local_count; i++)
+        bytes += local[i].iov_len;
+    do
+        moved = call(pid, local, (unsigned long)local_count, remote, (unsigned long)remote_count, 0);
+    while (moved < 0 && errno == EINTR);
+    return moved >= 0 && (size_t)moved == bytes;
+}

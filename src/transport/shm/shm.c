@@ -162,8 +162,12 @@ struct mur_transport mur_shm_transport = {
     .doorbell = mur_shm_doorbell,
     .share = share,
     .shared = shared,
+    .map = mur_shm_map,
+    .unmap = mur_shm_unmap,
+    .discard = mur_shm_discard,
     .rouse = mur_shm_rouse,
     .can_copy = mur_shm_can_copy,
     .read = mur_shm_read,
     .write = mur_shm_write,
+    .move = mur_shm_move,
 };

@@ -2,6 +2,7 @@
 /* Inside the shared-memory transport: the structure of the node's memory, and of a lane.
  *
  *   node memory   header | one rank block a local rank | common memory | heap of lanes, transfers and what is shared
+ *   beyond        the file goes on behind it: memory of any size that is mapped on its own, and given back
  *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
  *
  * A frame is one slot. Up to MUR_SLOT_BYTES of its data lie in the slot itself, so a small message is one cache line
@@ -73,6 +74,7 @@ struct mur_node {
     _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
     _Atomic uint32_t sleepers;    /* ranks that sleep or are about to */
     _Atomic mur_offset heap;      /* bytes of the heap in use */
+    _Atomic uint64_t beyond;      /* bytes of the node's file handed out behind this memory (map.c) */
     struct mur_rank_block ranks[];
 };
 
@@ -150,6 +152,13 @@ void mur_shm_barrier_setup(void);
 bool mur_shm_can_copy(struct mur_peer *peer);
 bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
 bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
+bool mur_shm_move(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
+                  const struct iovec *remote, int remote_count);
+
+/* map.c */
+void *mur_shm_map(size_t bytes, uint64_t *token);
+void mur_shm_unmap(void *memory, size_t bytes);
+void mur_shm_discard(uint64_t token, size_t bytes);
 
 extern struct mur_transport mur_shm_transport;
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Greetings under way: connections on which the handshake of base/handshake.h is not over.
  *
- * Strangers may connect too, say nothing or anything. They cost a descriptor and a small record each, for five seconds
- * at most, and when there are many the oldest goes first. Nothing that comes is believed before the proof, and nothing
+ * Strangers may connect too, say nothing or anything. They cost a descriptor and a small record each, for a minute at
+ * most, and when there are many the oldest goes first. Nothing that comes is believed before the proof, and nothing
  * but a closed connection is answered to what is wrong. */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -21,8 +21,7 @@
 
 enum {
     GREETINGS_MAX = 128, /* of those who call; our own calls come on top */
-    CALLED_MS = 5000,    /* for a caller to prove itself */
-    CALL_MS = 2000,      /* for an address to answer: then the next is tried */
+    CALLED_MS = 60000,   /* for a caller to prove itself: it may compute meanwhile */
 };
 
 static size_t awaited_bytes(const struct mur_greeting *greeting)
@@ -39,7 +38,7 @@ static size_t awaited_bytes(const struct mur_greeting *greeting)
     }
 }
 
-static struct mur_greeting *add(int fd, bool is_caller)
+static struct mur_greeting *add(int fd, bool is_caller, uint64_t patience)
 {
     struct mur_greeting *greeting = calloc(1, sizeof *greeting);
 
@@ -47,7 +46,7 @@ static struct mur_greeting *add(int fd, bool is_caller)
         return NULL;
     greeting->fd = fd;
     greeting->is_caller = is_caller;
-    greeting->due = mur_tcp_now() + (is_caller ? CALL_MS : CALLED_MS);
+    greeting->due = mur_tcp_now() + patience;
     TAILQ_INSERT_TAIL(&mur_tcp.greetings, greeting, in_greetings);
     mur_tcp.greeting_count += !is_caller;
     mur_tcp.is_timed = true;
@@ -105,7 +104,7 @@ static void set_options(int fd)
 
 /* ---- calling ---- */
 
-bool mur_greet_call(struct mur_link *link, const struct mur_address *address)
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience)
 {
     struct sockaddr_storage socket_address;
     socklen_t length = mur_address_socket(address, &socket_address);
@@ -116,7 +115,7 @@ bool mur_greet_call(struct mur_link *link, const struct mur_address *address)
     if (fd < 0)
         return false;
     set_options(fd);
-    greeting = add(fd, true);
+    greeting = add(fd, true, patience);
     if (!greeting || (connect(fd, (struct sockaddr *)&socket_address, length) < 0 && errno != EINPROGRESS)) {
         error = greeting ? errno : ENOMEM;
         if (greeting)
@@ -197,7 +196,7 @@ void mur_greet_accept(void)
                 break;
             mur_greet_drop(oldest);
         }
-        greeting = add(fd, false);
+        greeting = add(fd, false, CALLED_MS);
         if (!greeting) {
             close(fd);
             continue;
@@ -304,6 +303,6 @@ void mur_greets_tick(uint64_t now)
     for (greeting = TAILQ_FIRST(&mur_tcp.greetings); greeting; greeting = next) {
         next = TAILQ_NEXT(greeting, in_greetings);
         if (greeting->due <= now)
-            fail(greeting, ETIMEDOUT);
+            fail(greeting, greeting->is_connecting ? ETIMEDOUT : EBUSY); /* busy: connected, and not answered */
     }
 }

@@ -122,7 +122,7 @@ static int parse(struct mur_link *link, char *at, const char *end)
 {
     int frames = 0;
 
-    while ((size_t)(end - at) >= sizeof(struct mur_tcp_header)) {
+    while (end - at >= (ptrdiff_t)sizeof(struct mur_tcp_header)) { /* the last may lack its padding: at > end */
         struct mur_tcp_header *header = (struct mur_tcp_header *)at;
         size_t have = (size_t)(end - at) - sizeof *header;
 

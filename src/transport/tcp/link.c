@@ -24,6 +24,8 @@
 #include "transport/tcp/tcp.h"
 
 enum {
+    CALL_MS = 2000, /* for an address to answer, at first: then the next is tried */
+    CALL_MAX_MS = 60000,
     PAUSE_MIN_MS = 10, /* after all addresses have failed; doubles each time */
     PAUSE_MAX_MS = 1000,
     CROSSED_MS = 3000, /* how long the peer's call may take, which it says is under way */
@@ -200,16 +202,33 @@ static void wait_to_call(struct mur_link *link, uint64_t pause)
     mur_tcp.is_timed = true;
 }
 
+/* A peer that computes answers when it calls MPI again, which may be long after. So the patience grows; and as long as
+ * it can be connected to, it is not out of reach: if it has died, the launcher ends the job. */
+static uint64_t patience(const struct mur_link *link)
+{
+    return link->tries < 5 ? (uint64_t)CALL_MS << link->tries : CALL_MAX_MS;
+}
+
+static bool is_busy(const struct mur_link *link)
+{
+    for (int i = 0; i < link->address_count; i++)
+        if (link->faults[i] == EBUSY)
+            return true;
+    return false;
+}
+
 /* Starts with the address whose turn it is; after the last a pause follows. */
 static void call_next(struct mur_link *link)
 {
     while (link->address < link->address_count) {
         link->state = MUR_LINK_CALLING;
-        if (mur_greet_call(link, &link->addresses[link->address]))
+        if (mur_greet_call(link, &link->addresses[link->address], patience(link)))
             return;
         link->faults[link->address++] = errno;
     }
     link->address = 0;
+    if (is_busy(link))
+        link->lost_since = mur_tcp_now();
     if (mur_tcp_now() - link->lost_since > 1000u * (uint64_t)mur_settings.tcp_timeout)
         give_up(link);
     wait_to_call(link, link->tries < 8 ? (uint64_t)PAUSE_MIN_MS << link->tries : PAUSE_MAX_MS);

@@ -306,8 +306,10 @@ void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value)
 
 bool mur_out_acked(struct mur_link *link, uint64_t position)
 {
-    if (position < link->acked || position > link->sent)
+    if (position > link->sent)
         return false;
+    if (position <= link->acked)
+        return true; /* older than what the peer said when it joined anew */
     link->acked = position;
     while (link->first && link->first->start + link->first->bytes <= position) {
         struct mur_segment *segment = link->first;

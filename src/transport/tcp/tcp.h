@@ -100,9 +100,9 @@ struct mur_link {
     char host[64];
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     int faults[MUR_ADDRESSES_MAX]; /* errno of the latest try of each */
-    int address_count, address;        /* the one being tried */
-    uint64_t lost_since;               /* ms; when the link began to be without a connection */
-    uint64_t due;                      /* ms; when a state must have ended */
+    int address_count, address;    /* the one being tried */
+    uint64_t lost_since;           /* ms; when the link began to be without a connection */
+    uint64_t due;                  /* ms; when a state must have ended */
     int tries;
     struct mur_greeting *greeting; /* the call under way */
 };
@@ -188,7 +188,7 @@ void mur_link_heat(struct mur_link *link);
 void mur_link_cool(struct mur_link *link);
 
 /* greet.c */
-bool mur_greet_call(struct mur_link *link, const struct mur_address *address);
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience);
 void mur_greet_accept(void);
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Files: a matrix of doubles, block-cyclic over a grid of the ranks, written and read by all together; contiguous
+ * pieces of the ranks; strided access by each rank alone; and beside it what one process gets with plain large writes
+ * and reads. GB/s of the file, the best of several repetitions.
+ *
+ *     io [N [KEY=VALUE]...]     a matrix of N by N (2048), hints; the file is in $TMPDIR, else in /dev/shm */
+#include <fcntl.h>
+#include <unistd.h>
+
+#include "bench.h"
+
+enum { BLOCK = 64, PIECE = 4 << 20 };
+
+static int rank, size, side, rounds;
+static char name[300];
+static size_t all_bytes, own_bytes;
+static double *memory;
+static MPI_Info hints;
+
+static void report(const char *what, double seconds)
+{
+    char row[64];
+
+    snprintf(row, sizeof row, "io-%s-%d", what, side);
+    if (rank == 0)
+        bench_print(row, (double)all_bytes / seconds / 1e9, "GB/s");
+}
+
+/* All ranks' time: that of the slowest. */
+static double since(double start)
+{
+    double seconds = MPI_Wtime() - start, slowest;
+
+    MPI_Allreduce(&seconds, &slowest, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return slowest;
+}
+
+static void check(int code, const char *what)
+{
+    if (code == MPI_SUCCESS)
+        return;
+    fprintf(stderr, "io: %s failed\n", what);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
+/* One process, a few large calls, from and to memory as large as its part of the matrix. */
+static void plain(int is_write)
+{
+    double best = 1e9;
+
+    for (int i = 0; i < rounds; i++) {
+        double start;
+        int fd = rank ? -1 : open(name, O_RDWR | O_CREAT, 0600);
+
+        MPI_Barrier(MPI_COMM_WORLD);
+        start = MPI_Wtime();
+        for (size_t at = 0; rank == 0 && at < all_bytes; at += PIECE) {
+            char *piece = (char *)memory + at % own_bytes;
+            ssize_t moved = is_write ? pwrite(fd, piece, PIECE, (off_t)at) : pread(fd, piece, PIECE, (off_t)at);
+
+            check(moved == PIECE ? MPI_SUCCESS : MPI_ERR_IO, "plain access");
+        }
+        start = since(start);
+        best = start < best ? start : best;
+        if (fd >= 0)
+            close(fd);
+    }
+    report(is_write ? "plain-write" : "plain-read", best);
+}
+
+/* Through a view, all together or alone. The file exists already: its pages are there, whoever comes first. */
+static void through_view(const char *what, MPI_Offset displacement, MPI_Datatype filetype, int is_write, int together)
+{
+    double best = 1e9;
+    MPI_File file;
+
+    check(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, hints, &file), "open");
+    check(MPI_File_set_view(file, displacement, MPI_DOUBLE, filetype, "native", MPI_INFO_NULL), "set_view");
+    for (int i = 0; i < rounds; i++) {
+        int count = (int)(own_bytes / sizeof(double)), code;
+        MPI_Status status;
+        double start;
+
+        for (size_t k = 0; k < own_bytes / sizeof(double) && is_write; k += 512)
+            memory[k] = rank + (double)k + i;
+        MPI_File_seek(file, 0, MPI_SEEK_SET);
+        MPI_Barrier(MPI_COMM_WORLD);
+        start = MPI_Wtime();
+        if (is_write)
+            code = together ? MPI_File_write_all(file, memory, count, MPI_DOUBLE, &status)
+                            : MPI_File_write(file, memory, count, MPI_DOUBLE, &status);
+        else
+            code = together ? MPI_File_read_all(file, memory, count, MPI_DOUBLE, &status)
+                            : MPI_File_read(file, memory, count, MPI_DOUBLE, &status);
+        start = since(start);
+        check(code, what);
+        best = start < best ? start : best;
+    }
+    if (!is_write) /* what was written is there */
+        for (size_t k = 0; k < own_bytes / sizeof(double); k += 512)
+            check(memory[k] == rank + (double)k + rounds - 1 ? MPI_SUCCESS : MPI_ERR_IO, "comparing");
+    MPI_File_close(&file);
+    report(what, best);
+}
+
+static MPI_Datatype block_cyclic(void)
+{
+    int sizes[2] = {side, side}, distributions[2] = {MPI_DISTRIBUTE_CYCLIC, MPI_DISTRIBUTE_CYCLIC};
+    int blocks[2] = {BLOCK, BLOCK}, grid[2] = {0, 0};
+    MPI_Datatype type;
+
+    MPI_Dims_create(size, 2, grid);
+    MPI_Type_create_darray(size, rank, 2, sizes, distributions, blocks, grid, MPI_ORDER_C, MPI_DOUBLE, &type);
+    MPI_Type_commit(&type);
+    return type;
+}
+
+/* Every size-th run of eight doubles. */
+static MPI_Datatype strided(void)
+{
+    MPI_Datatype run, type;
+
+    MPI_Type_contiguous(8, MPI_DOUBLE, &run);
+    MPI_Type_create_resized(run, 0, size * 64, &type);
+    MPI_Type_commit(&type);
+    MPI_Type_free(&run);
+    return type;
+}
+
+static void read_hints(int count, char **arguments)
+{
+    MPI_Info_create(&hints);
+    for (int i = 0; i < count; i++) {
+        char *value = strchr(arguments[i], '=');
+
+        check(value ? MPI_SUCCESS : MPI_ERR_INFO, arguments[i]);
+        *value = '\0';
+        MPI_Info_set(hints, arguments[i], value + 1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *folder = getenv("TMPDIR");
+    MPI_Datatype cyclic, runs;
+    int pid = (int)getpid();
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    side = argc > 1 ? atoi(argv[1]) : 2048;
+    rounds = side > 4096 ? 3 : REPETITIONS;
+    snprintf(name, sizeof name, "%s/murmur-bench-io-%d", folder ? folder : "/dev/shm", pid);
+    all_bytes = (size_t)side * (size_t)side * sizeof(double);
+    own_bytes = all_bytes / (size_t)size;
+    memory = bench_memory(own_bytes);
+    read_hints(argc > 2 ? argc - 2 : 0, argv + 2);
+    cyclic = block_cyclic();
+    runs = strided();
+    plain(1);
+    plain(0);
+    through_view("cyclic-write", 0, cyclic, 1, 1);
+    through_view("cyclic-read", 0, cyclic, 0, 1);
+    through_view("contiguous-write", (MPI_Offset)own_bytes * rank, MPI_DOUBLE, 1, 1);
+    through_view("contiguous-read", (MPI_Offset)own_bytes * rank, MPI_DOUBLE, 0, 1);
+    through_view("strided-write", rank * 64, runs, 1, 0);
+    through_view("strided-read", rank * 64, runs, 0, 0);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        unlink(name);
+    MPI_Info_free(&hints);
+    MPI_Type_free(&cyclic);
+    MPI_Type_free(&runs);
+    free(memory);
+    MPI_Finalize();
+    return 0;
+}

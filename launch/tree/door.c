@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Greetings of agents. A visitor has five seconds to prove itself; when there are many, the oldest must go. */
+#include "launch/tree/door.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+#include "launch/alloc.h"
+
+enum { VISITORS_MAX = 256, VISIT_MS = 5000 };
+
+struct mur_visitor {
+    struct mur_door *door;
+    struct mur_watch watch;
+    struct mur_handshake handshake;
+    bool is_proving; /* else its hello is awaited */
+    size_t got;
+    int64_t due;
+    union {
+        struct mur_hello hello;
+        struct mur_proof proof;
+    } message;
+    TAILQ_ENTRY(mur_visitor) in_visitors;
+};
+
+/* The descriptor is the caller's from now on. */
+static void forget(struct mur_visitor *visitor)
+{
+    struct mur_door *door = visitor->door;
+
+    mur_loop_unwatch(door->loop, &visitor->watch);
+    TAILQ_REMOVE(&door->visitors, visitor, in_visitors);
+    door->visitor_count--;
+    TAILQ_INSERT_TAIL(&door->gone, visitor, in_visitors); /* the loop may have an event for it in hand */
+    mur_timer_set(&door->timer, 0);
+}
+
+static void send_away(struct mur_visitor *visitor)
+{
+    int fd = visitor->watch.fd;
+
+    forget(visitor);
+    close(fd);
+}
+
+static bool say(int fd, const void *message, size_t bytes)
+{
+    return send(fd, message, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
+}
+
+static void take_hello(struct mur_visitor *visitor)
+{
+    struct mur_door *door = visitor->door;
+    const struct mur_hello hello = visitor->message.hello;
+    struct mur_challenge challenge;
+
+    if (mur_handshake_answer(&visitor->handshake, door->secret, MUR_PURPOSE_AGENTS, &hello, &challenge) !=
+            MUR_HELLO_FINE ||
+        hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge))
+        send_away(visitor);
+    else
+        visitor->is_proving = true;
+}
+
+static void take_proof(struct mur_visitor *visitor)
+{
+    struct mur_door *door = visitor->door;
+    const struct mur_proof proof = visitor->message.proof;
+    int fd = visitor->watch.fd, place = visitor->handshake.hello.from;
+    struct mur_welcome welcome;
+    uint64_t received;
+
+    if (!mur_handshake_is_proven(&visitor->handshake, &proof) || !door->knows(door->owner, place, &received)) {
+        send_away(visitor);
+        return;
+    }
+    mur_handshake_welcome(&visitor->handshake, &proof, MUR_VERDICT_WELCOME, received, &welcome);
+    if (!say(fd, &welcome, sizeof welcome)) {
+        send_away(visitor);
+        return;
+    }
+    forget(visitor);
+    door->enters(door->owner, place, fd, proof.received);
+}
+
+static void visitor_ready(void *owner)
+{
+    struct mur_visitor *visitor = owner;
+    size_t bytes = visitor->is_proving ? sizeof visitor->message.proof : sizeof visitor->message.hello;
+    ssize_t got = recv(visitor->watch.fd, (char *)&visitor->message + visitor->got, bytes - visitor->got, MSG_DONTWAIT);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (got <= 0) {
+        send_away(visitor);
+        return;
+    }
+    visitor->got += (size_t)got;
+    if (visitor->got < bytes)
+        return;
+    visitor->got = 0;
+    if (visitor->is_proving)
+        take_proof(visitor);
+    else
+        take_hello(visitor);
+}
+
+static void somebody_knocks(void *owner)
+{
+    struct mur_door *door = owner;
+    int fd = accept4(door->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
+    struct mur_visitor *visitor;
+
+    if (fd < 0)
+        return;
+    if (door->visitor_count >= VISITORS_MAX)
+        send_away(TAILQ_FIRST(&door->visitors));
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    visitor = mur_alloc(1, sizeof *visitor);
+    visitor->door = door;
+    visitor->due = mur_loop_now() + VISIT_MS;
+    visitor->watch = (struct mur_watch){.fd = fd, .ready = visitor_ready, .owner = visitor};
+    TAILQ_INSERT_TAIL(&door->visitors, visitor, in_visitors);
+    door->visitor_count++;
+    mur_loop_watch(door->loop, &visitor->watch, EPOLLIN);
+    if (!door->timer.deadline)
+        mur_timer_set(&door->timer, VISIT_MS);
+}
+
+static void send_late_ones_away(void *owner)
+{
+    struct mur_door *door = owner;
+    struct mur_visitor *visitor;
+
+    while ((visitor = TAILQ_FIRST(&door->gone))) {
+        TAILQ_REMOVE(&door->gone, visitor, in_visitors);
+        free(visitor);
+    }
+    while ((visitor = TAILQ_FIRST(&door->visitors)) && visitor->due <= mur_loop_now())
+        send_away(visitor);
+    if (visitor)
+        mur_timer_set(&door->timer, visitor->due - mur_loop_now());
+}
+
+bool mur_door_open(struct mur_door *door, struct mur_loop *loop)
+{
+    int fd = mur_address_listen(&door->port);
+
+    if (fd < 0)
+        return false;
+    door->loop = loop;
+    TAILQ_INIT(&door->visitors);
+    TAILQ_INIT(&door->gone);
+    door->listener = (struct mur_watch){.fd = fd, .ready = somebody_knocks, .owner = door};
+    door->timer = (struct mur_timer){.fire = send_late_ones_away, .owner = door};
+    mur_loop_add_timer(loop, &door->timer);
+    mur_loop_watch(loop, &door->listener, EPOLLIN);
+    return true;
+}
+
+/* ---- calling the parent ---- */
+
+static bool connect_within(int fd, const struct mur_address *address, int patience)
+{
+    struct sockaddr_storage socket_address;
+    socklen_t length = mur_address_socket(address, &socket_address);
+    struct pollfd wait = {.fd = fd, .events = POLLOUT};
+    int error = 0;
+
+    if (connect(fd, (struct sockaddr *)&socket_address, length) == 0)
+        return true;
+    if (errno != EINPROGRESS)
+        return false;
+    if (poll(&wait, 1, patience) <= 0) {
+        errno = ETIMEDOUT;
+        return false;
+    }
+    length = sizeof error;
+    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
+    errno = error;
+    return !error;
+}
+
+static bool hear(int fd, void *message, size_t bytes)
+{
+    ssize_t got = recv(fd, message, bytes, MSG_WAITALL);
+
+    if (got == (ssize_t)bytes)
+        return true;
+    errno = got < 0 ? (errno == EAGAIN ? ETIMEDOUT : errno) : ECONNRESET;
+    return false;
+}
+
+static bool greet(int fd, const unsigned char *secret, int own, int parent, uint64_t received, uint64_t *peer_received)
+{
+    struct mur_handshake handshake;
+    struct mur_challenge challenge;
+    struct mur_proof proof;
+    struct mur_welcome welcome;
+
+    mur_handshake_call(&handshake, secret, MUR_PURPOSE_AGENTS, own, parent);
+    if (!say(fd, &handshake.hello, sizeof handshake.hello) || !hear(fd, &challenge, sizeof challenge))
+        return false;
+    if (!mur_handshake_prove(&handshake, &challenge, received, &proof)) {
+        errno = EACCES;
+        return false;
+    }
+    if (!say(fd, &proof, sizeof proof) || !hear(fd, &welcome, sizeof welcome))
+        return false;
+    errno = EACCES;
+    *peer_received = welcome.received;
+    return mur_handshake_is_welcome(&handshake, received, &welcome);
+}
+
+int mur_door_call(const struct mur_address *address, const unsigned char *secret, int own, int parent,
+                  uint64_t received, uint64_t *peer_received, int patience)
+{
+    const struct timeval limit = {.tv_sec = patience / 1000, .tv_usec = patience % 1000 * 1000};
+    int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, error;
+
+    if (fd < 0)
+        return -1;
+    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
+    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
+    if (connect_within(fd, address, patience) && fcntl(fd, F_SETFL, 0) == 0 &&
+        greet(fd, secret, own, parent, received, peer_received) && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
+        return fd;
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Where an agent lets its children in: a listening socket, and greetings under way (base/handshake.h), so that a
+ * stranger who connects is not waited for. The same for the child's side: calling its parent. */
+#ifndef MUR_LAUNCH_TREE_DOOR_H
+#define MUR_LAUNCH_TREE_DOOR_H
+
+#include <sys/queue.h>
+
+#include "base/address.h"
+#include "base/handshake.h"
+#include "launch/loop.h"
+
+struct mur_door {
+    struct mur_loop *loop;
+    const unsigned char *secret;
+    int own; /* this agent's place, which callers must mean */
+    uint16_t port;
+    struct mur_watch listener;
+    struct mur_timer timer;
+    TAILQ_HEAD(mur_visitors, mur_visitor) visitors; /* oldest first */
+    struct mur_visitors gone;                       /* to be freed */
+    int visitor_count;
+    /* Somebody has proved to be agent `place`: returns how much of its stream has been received here, or false to send
+     * it away. Then the connection comes, with how much it has received. */
+    bool (*knows)(void *owner, int place, uint64_t *received);
+    void (*enters)(void *owner, int place, int fd, uint64_t peer_received);
+    void *owner;
+};
+
+/* The callbacks, owner, secret and place are set before. False with errno: it cannot listen. */
+bool mur_door_open(struct mur_door *door, struct mur_loop *loop);
+
+/* Calls the parent at one of its addresses: the socket, or -1 with errno; waits `patience` ms at most for each step.
+ * `received` is what has come from it so far, *peer_received what it has of ours. */
+int mur_door_call(const struct mur_address *address, const unsigned char *secret, int own, int parent,
+                  uint64_t received, uint64_t *peer_received, int patience);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of an agent on another host: mpiexec -agent PLACE PARENT ADDRESS..., started by start.c.
+ *
+ * It reads the secret from its standard input, calls the agent that started it, is told what the job is, takes the
+ * job's directory and environment, and from then on lives like mpiexec's own agent. Whatever it says goes up. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/secret.h"
+#include "launch/agent.h"
+#include "launch/alloc.h"
+#include "launch/limits.h"
+#include "launch/program.h"
+#include "launch/say.h"
+#include "launch/tree/tree.h"
+#include "launch/tree/uplink.h"
+
+static struct mur_loop loop;
+static struct mur_uplink uplink;
+static struct mur_jobspec job;
+static int place_end;
+static bool has_spec;
+
+/* The start command's message is the parent's to give; these lines say more, where they are seen. */
+static _Noreturn void fail(const char *format, const char *detail)
+{
+    char host[256] = "this host";
+
+    gethostname(host, sizeof host - 1);
+    fprintf(stderr, "mpiexec: the agent on %s ", host);
+    fprintf(stderr, format, detail);
+    fputc('\n', stderr);
+    exit(MUR_EXIT_TROUBLE);
+}
+
+static bool read_secret(unsigned char *secret, size_t bytes)
+{
+    char line[160];
+    size_t length = 0;
+
+    while (length < 2 * bytes + 1) {
+        ssize_t got = read(STDIN_FILENO, line + length, 2 * bytes + 1 - length);
+
+        if (got <= 0)
+            return false;
+        length += (size_t)got;
+    }
+    for (size_t i = 0; i < bytes; i++) {
+        unsigned value;
+
+        if (sscanf(line + 2 * i, "%2x", &value) != 1)
+            return false;
+        secret[i] = (unsigned char)value;
+    }
+    return true;
+}
+
+static void read_arguments(char **argv)
+{
+    if (!argv[0] || !argv[1] || !argv[2])
+        fail("was started by hand: '-agent' is %s", "for mpiexec's own use");
+    uplink.place = atoi(argv[0]);
+    uplink.parent = atoi(argv[1]);
+    for (argv += 2; *argv && uplink.address_count < MUR_ADDRESSES_MAX; argv++)
+        if (!mur_address_read(*argv, &uplink.addresses[uplink.address_count++]))
+            fail("cannot understand the address '%s'", *argv);
+    uplink.address_count = mur_addresses_order(uplink.addresses, uplink.address_count, false);
+}
+
+static void take_spec(void *owner, const char *data, size_t bytes)
+{
+    int32_t range[2];
+    char *directory = NULL, **environment;
+
+    (void)owner;
+    if (has_spec || bytes < sizeof range)
+        return;
+    memcpy(range, data, sizeof range);
+    if (!mur_spec_read(data + sizeof range, bytes - sizeof range, &job, &directory, &environment) ||
+        range[0] != uplink.place || range[1] <= range[0] || range[1] > mur_place_count(&job))
+        fail("cannot understand what it is told of the job; %s", "are all versions of Murmur the same?");
+    has_spec = true;
+    place_end = range[1];
+    environ = environment;
+    snprintf(job.host, sizeof job.host, "%s", job.hosts.items[mur_place_node(&job, uplink.place)].name);
+    if (directory && chdir(directory) < 0)
+        mur_quit(MUR_EXIT_NOT_FOUND, "the directory '%s' cannot be entered: %s; -wdir names another", directory,
+                 strerror(errno));
+}
+
+/* The last words of this agent end the job. */
+static void tell_above(int code, const char *text)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = code};
+    int64_t start = mur_loop_now();
+
+    mur_quit_tell = NULL;
+    uplink.frame = NULL;
+    uplink.value = NULL;
+    uplink.spec = NULL;
+    uplink.lost = NULL;
+    mur_frame_set_text(&frame, "on host %s: %s", job.host[0] ? job.host : "?", text);
+    mur_uplink_frame(&uplink, &frame);
+    while (!mur_uplink_is_flushed(&uplink) && mur_loop_now() - start < 2000)
+        mur_loop_turn(&loop);
+}
+
+static void block_signals(void)
+{
+    sigset_t all;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
+}
+
+int mur_remote_run(char **argv)
+{
+    struct mur_agent_place place = {.uplink = &uplink, .loop = &loop};
+    struct mur_problem problem;
+    struct rlimit files;
+    char text[1024];
+    int node;
+
+    block_signals();
+    if (!mur_secret_open(text, sizeof text))
+        fail("cannot start: %s", text);
+    read_arguments(argv);
+    if (!read_secret(uplink.secret, sizeof uplink.secret))
+        fail("did not get the job's secret by its standard input; %s",
+             "the command that starts agents must pass standard input on");
+    mur_loop_init(&loop);
+    if (!mur_uplink_open(&uplink, &loop, text, sizeof text))
+        fail("cannot reach the agent that started it: %s", text);
+    mur_quit_tell = tell_above;
+    uplink.spec = take_spec;
+    while (!has_spec)
+        mur_loop_turn(&loop);
+    if (!mur_uplink_redirect(&uplink))
+        mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe: %s", strerror(errno));
+
+    node = mur_place_node(&job, uplink.place);
+    if (!mur_binding_start(&job, node, &problem))
+        mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
+    mur_programs_find(&job, node);
+    mur_limits_check(&job, node, &files);
+    place.place = uplink.place;
+    place.end = place_end;
+    mur_agent_run(&job, &files, &place);
+    return 0;
+}

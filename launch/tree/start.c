@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The command that starts an agent on another host: ssh, or another of its kind, which is called as
+ *
+ *     COMMAND [OPTIONS] [-p PORT] HOST 'exec /path/of/mpiexec -agent PLACE PARENT ADDRESS...'
+ *
+ * so that a script which takes a host and a command for the shell there will do. The addresses are those at which the
+ * agent calls back. Nothing secret stands there: what proves the agent's right comes by its standard input. */
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/alloc.h"
+#include "launch/say.h"
+#include "launch/tree/tree.h"
+
+const char *mur_start_name(const struct mur_jobspec *job)
+{
+    const struct mur_launcher *launcher = &job->launcher;
+
+    if (launcher->command)
+        return launcher->command[0];
+    if (launcher->name && strcmp(launcher->name, "rsh") == 0)
+        return "rsh";
+    return "ssh";
+}
+
+static bool is_ssh(const struct mur_jobspec *job)
+{
+    const char *name = mur_start_name(job), *slash = strrchr(name, '/');
+
+    return strcmp(slash ? slash + 1 : name, "ssh") == 0;
+}
+
+/* A word for the shell on the other side. */
+static char *quoted(const char *word)
+{
+    char *text = mur_alloc(4 * strlen(word) + 3, 1), *at = text;
+
+    if (*word &&
+        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@[]=") == strlen(word))
+        return strcpy(text, word);
+    *at++ = '\'';
+    for (; *word; word++)
+        if (*word == '\'') {
+            memcpy(at, "'\\''", 4);
+            at += 4;
+        } else {
+            *at++ = *word;
+        }
+    *at++ = '\'';
+    return text;
+}
+
+/* Our own file, which is expected at the same place on all hosts. */
+static char *own_path(void)
+{
+    static char path[PATH_MAX];
+    ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
+
+    if (length < 0)
+        return mur_alloc_text("mpiexec");
+    path[length] = '\0';
+    return path;
+}
+
+static char *remote_command(const struct mur_child *child, uint16_t port)
+{
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, port);
+    char *line = mur_alloc_text("exec %s -agent %d %d", quoted(own_path()), child->place, child->tree->place);
+    char address[64];
+
+    for (size_t i = 0; i < count; i++) {
+        char *longer = mur_alloc_text("%s %s", line, quoted(mur_address_text(&addresses[i], address)));
+
+        free(line);
+        line = longer;
+    }
+    return line;
+}
+
+static void add(char **argv, int *count, char *word)
+{
+    if (*count < 250)
+        argv[(*count)++] = word;
+}
+
+static void add_all(char **argv, int *count, char **words)
+{
+    for (; words && *words; words++)
+        add(argv, count, *words);
+}
+
+static void make_command(const struct mur_child *child, uint16_t port, char **argv)
+{
+    const struct mur_jobspec *job = child->tree->job;
+    const struct mur_launcher *launcher = &job->launcher;
+    const struct mur_host *host = child->host;
+    int host_port = host->port ? host->port : launcher->port, count = 0;
+
+    if (launcher->command)
+        add_all(argv, &count, launcher->command);
+    else
+        add(argv, &count, mur_alloc_text("%s", mur_start_name(job)));
+    if (is_ssh(job)) { /* without a terminal to ask, a question would wait for ever */
+        add(argv, &count, mur_alloc_text("-x"));
+        add(argv, &count, mur_alloc_text("-oBatchMode=yes"));
+        if (host_port) {
+            add(argv, &count, mur_alloc_text("-p"));
+            add(argv, &count, mur_alloc_text("%d", host_port));
+        }
+    }
+    add_all(argv, &count, launcher->options);
+    add(argv, &count, host->user ? mur_alloc_text("%s@%s", host->user, host->name) : mur_alloc_text("%s", host->name));
+    add(argv, &count, remote_command(child, port));
+    argv[count] = NULL;
+}
+
+/* The secret, as a line of hexadecimal digits. */
+static bool write_secret(int fd, const unsigned char *secret, size_t bytes)
+{
+    char line[160];
+    size_t length = 0;
+
+    for (size_t i = 0; i < bytes; i++)
+        length += (size_t)snprintf(line + length, sizeof line - length, "%02x", secret[i]);
+    line[length++] = '\n';
+    return write(fd, line, length) == (ssize_t)length; /* a pipe has room for it */
+}
+
+static _Noreturn void run_command(char **argv, int input)
+{
+    sigset_t none;
+
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    dup2(input, STDIN_FILENO);
+    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a login script prints is no output of the job's */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    setpgid(0, 0); /* the terminal's signals are ours to handle */
+    execvp(argv[0], argv);
+    mur_quit(errno == ENOENT ? MUR_EXIT_NOT_FOUND : MUR_EXIT_NOT_EXECUTABLE,
+             "cannot execute '%s', which is to start an agent on another host: %s", argv[0], strerror(errno));
+}
+
+bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure)
+{
+    char **argv = mur_alloc(256, sizeof *argv);
+    int ends[2] = {-1, -1};
+    pid_t pid = -1;
+
+    make_command(child, port, argv);
+    if (pipe2(ends, O_CLOEXEC) == 0 && write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
+        pid = fork();
+    if (pid == 0)
+        run_command(argv, ends[0]);
+    if (pid < 0) {
+        *failure = (struct mur_frame){
+            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+        mur_frame_set_text(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
+    }
+    if (ends[0] >= 0) {
+        close(ends[0]);
+        close(ends[1]);
+    }
+    child->starter = pid > 0 ? pid : 0;
+    free(argv);
+    return pid > 0;
+}

@@ -1,0 +1,482 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The parent's side of the tree. A child's output comes in messages, goes through a pipe each for stdout and stderr,
+ * and is read from there by output.c like that of a rank, so all its rules hold. A child may send so much as its pipe
+ * surely holds, and is told when more may come. */
+#include "launch/tree/tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <stdarg.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/secret.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
+#include "launch/tree/uplink.h"
+
+enum {
+    WIDTH = 16,       /* children of an agent, unless -agent-width says otherwise */
+    START_MS = 60000, /* until an agent must have called */
+    TICK_MS = 1000,
+    PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
+    SSH_TROUBLE = 255, /* exit code of ssh for what went wrong with itself */
+};
+
+/* ---- places ---- */
+
+int mur_place_count(const struct mur_jobspec *job)
+{
+    return job->hosts.count + (job->local_node < 0);
+}
+
+int mur_place_node(const struct mur_jobspec *job, int place)
+{
+    if (place == 0)
+        return job->local_node;
+    return place - 1 + (job->local_node >= 0 && place - 1 >= job->local_node);
+}
+
+int mur_node_place(const struct mur_jobspec *job, int node)
+{
+    if (node == job->local_node)
+        return 0;
+    return node + 1 - (job->local_node >= 0 && node > job->local_node);
+}
+
+/* ---- the end of a child ---- */
+
+static void close_pipes(struct mur_child *child)
+{
+    for (int i = 0; i < 2; i++) {
+        if (child->pipes[i] >= 0)
+            close(child->pipes[i]);
+        child->pipes[i] = -1;
+    }
+}
+
+static void report(struct mur_child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The child is lost: so is the job, if it is not at its end anyway. */
+static void report(struct mur_child *child, const char *format, ...)
+{
+    struct mur_frame frame = {
+        .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    va_list args;
+    int length;
+
+    child->state = MUR_CHILD_GONE;
+    mur_branch_detach(&child->branch);
+    close_pipes(child);
+    if (child->starter)
+        kill(child->starter, SIGTERM);
+    va_start(args, format);
+    length = vsnprintf(frame.text, sizeof frame.text, format, args);
+    va_end(args);
+    frame.length = (uint16_t)(length < (int)sizeof frame.text ? length : (int)sizeof frame.text - 1);
+    child->tree->calls->frame(child->tree->owner, &frame);
+    child->tree->calls->changed(child->tree->owner);
+}
+
+static void describe_status(int status, char *text, size_t bytes)
+{
+    if (WIFSIGNALED(status))
+        snprintf(text, bytes, "was killed by signal %d", WTERMSIG(status));
+    else
+        snprintf(text, bytes, "ended with code %d", WEXITSTATUS(status));
+}
+
+/* The command that was to start the agent is over, and no agent has called. */
+static void start_failed(struct mur_child *child)
+{
+    const char *name = mur_start_name(child->tree->job);
+    int code = WIFEXITED(child->starter_status) ? WEXITSTATUS(child->starter_status) : 0;
+    char how[64];
+
+    describe_status(child->starter_status, how, sizeof how);
+    if (code == MUR_EXIT_NOT_FOUND)
+        report(child,
+               "cannot start an agent on host %s: %s %s; is Murmur installed there at the same place as here, and is "
+               "'%s' itself there?",
+               child->host->name, name, how, name);
+    else
+        report(child,
+               "cannot start an agent on host %s: %s %s; its message above may say why. `%s %s true` must work without "
+               "a password or question",
+               child->host->name, name, how, name, child->host->name);
+}
+
+static void lose(struct mur_child *child)
+{
+    char how[64];
+
+    if (child->state == MUR_CHILD_STARTING) {
+        report(child,
+               "the agent on host %s has not called back within %d s; can that host reach this one (%s) over the "
+               "network? Addresses can be chosen by MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE",
+               child->host->name, START_MS / 1000, child->tree->job->host);
+        return;
+    }
+    if (!child->starter) {
+        describe_status(child->starter_status, how, sizeof how);
+        report(child, "the agent on host %s is lost (%s %s); all ranks there were ended with it", child->host->name,
+               mur_start_name(child->tree->job), how);
+    } else {
+        report(child, "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
+               child->host->name, (long long)(mur_branch_silence(&child->branch) / 1000));
+    }
+}
+
+/* ---- standard input for ranks below ---- */
+
+static void close_input(struct mur_child *child)
+{
+    if (child->input.fd < 0)
+        return;
+    mur_loop_unwatch(child->tree->loop, &child->input);
+    close(child->input.fd);
+    child->input.fd = -1;
+}
+
+/* One piece at a time is on its way. */
+static void feed(void *owner)
+{
+    struct mur_child *child = owner;
+    char data[MUR_UPLINK_INPUT];
+    ssize_t size = read(child->input.fd, data, sizeof data);
+
+    if (size < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    if (child->state <= MUR_CHILD_CUT)
+        mur_branch_send(&child->branch, MUR_BRANCH_INPUT, data, size > 0 ? (size_t)size : 0);
+    mur_loop_unwatch(child->tree->loop, &child->input);
+    child->is_fed = true;
+    if (size <= 0)
+        close_input(child);
+}
+
+static bool has_readers(const struct mur_child *child)
+{
+    const struct mur_jobspec *job = child->tree->job;
+    int place;
+
+    if (job->stdin_rank < 0)
+        return job->stdin_rank == MUR_STDIN_ALL;
+    place = mur_node_place(job, job->node_of[job->stdin_rank]);
+    return place >= child->place && place < child->end;
+}
+
+/* ---- messages ---- */
+
+static void take_output(struct mur_child *child, const char *data, size_t bytes)
+{
+    int channel = bytes && data[0] == 1;
+
+    if (bytes < 2 || child->pipes[channel] < 0)
+        return;
+    if (write(child->pipes[channel], data + 1, bytes - 1) != (ssize_t)(bytes - 1) && !child->tree->ending.kind)
+        mur_say("some output of the ranks on host %s is lost", child->host->name);
+}
+
+/* output.c has read so much of a child's pipe. */
+static void output_taken(struct mur_stream *stream, int size)
+{
+    struct mur_child *child = stream->owner;
+    const char channel = stream == &child->streams[1];
+    const uint32_t bytes = (uint32_t)size;
+
+    if (child->state <= MUR_CHILD_CUT)
+        mur_branch_send_parts(&child->branch, MUR_BRANCH_OUTPUT_TAKEN, &channel, 1, &bytes, sizeof bytes);
+}
+
+static void take_frame(struct mur_child *child, const char *data, size_t bytes)
+{
+    struct mur_tree *tree = child->tree;
+    struct mur_frame frame;
+
+    if (!mur_frame_unpack(&frame, data, bytes))
+        return;
+    if (frame.kind != MUR_FRAME_DONE) {
+        tree->calls->frame(tree->owner, &frame);
+        return;
+    }
+    tree->ended += frame.ended;
+    tree->killed += frame.killed;
+    child->state = MUR_CHILD_DONE;
+    close_pipes(child);
+    tree->calls->changed(tree->owner);
+}
+
+static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
+{
+    struct mur_child *child = owner;
+    struct mur_tree *tree = child->tree;
+    char *text;
+
+    if (child->state >= MUR_CHILD_DONE)
+        return;
+    switch (kind) {
+    case MUR_BRANCH_FRAME:
+        take_frame(child, data, bytes);
+        break;
+    case MUR_BRANCH_OUTPUT:
+        take_output(child, data, bytes);
+        break;
+    case MUR_BRANCH_PUT:
+    case MUR_BRANCH_GET:
+        text = mur_alloc(bytes + 2, 1);
+        memcpy(text, data, bytes);
+        if (kind == MUR_BRANCH_PUT)
+            tree->calls->put(tree->owner, text);
+        else
+            tree->calls->get(tree->owner, child, text);
+        free(text);
+        break;
+    case MUR_BRANCH_INPUT_TAKEN:
+        child->is_fed = false;
+        if (bytes && data[0])
+            mur_loop_watch(tree->loop, &child->input, EPOLLIN);
+        else
+            close_input(child);
+        break;
+    default:
+        break;
+    }
+}
+
+static void broken(void *owner, int error)
+{
+    struct mur_child *child = owner;
+
+    (void)error;
+    if (child->state != MUR_CHILD_UP)
+        return;
+    child->state = MUR_CHILD_CUT;
+    child->due = mur_loop_now() + mur_host_timeout();
+    if (!child->starter && !(WIFEXITED(child->starter_status) && WEXITSTATUS(child->starter_status) == SSH_TROUBLE))
+        lose(child); /* the agent has ended, not only its connection */
+}
+
+/* ---- the door ---- */
+
+static struct mur_child *find(struct mur_tree *tree, int place)
+{
+    for (int i = 0; i < tree->child_count; i++)
+        if (tree->children[i].place == place)
+            return &tree->children[i];
+    return NULL;
+}
+
+static bool knows(void *owner, int place, uint64_t *received)
+{
+    struct mur_child *child = find(owner, place);
+
+    if (!child || child->state == MUR_CHILD_GONE)
+        return false;
+    *received = child->branch.received;
+    return true;
+}
+
+static void enters(void *owner, int place, int fd, uint64_t peer_received)
+{
+    struct mur_tree *tree = owner;
+    struct mur_child *child = find(tree, place);
+    const int32_t range[2] = {child->place, child->end};
+    bool is_first = child->state == MUR_CHILD_STARTING;
+
+    if (child->state < MUR_CHILD_DONE)
+        child->state = MUR_CHILD_UP;
+    if (!mur_branch_attach(&child->branch, fd, peer_received)) {
+        report(child, "the agent on host %s and this one do not agree on what was said", child->host->name);
+        return;
+    }
+    if (is_first) {
+        if (child->input.fd >= 0)
+            mur_loop_watch(tree->loop, &child->input, EPOLLIN);
+        mur_branch_send_parts(&child->branch, MUR_BRANCH_SPEC, range, sizeof range, tree->spec.data, tree->spec.bytes);
+        if (tree->ending.kind)
+            mur_tree_pass(tree, &tree->ending);
+    }
+}
+
+/* ---- time ---- */
+
+static void tick(void *owner)
+{
+    struct mur_tree *tree = owner;
+    int64_t now = mur_loop_now();
+
+    for (int i = 0; i < tree->child_count; i++) {
+        struct mur_child *child = &tree->children[i];
+
+        if (child->state == MUR_CHILD_UP) {
+            mur_branch_tick(&child->branch);
+            if (mur_branch_silence(&child->branch) > mur_host_timeout())
+                lose(child);
+        } else if (child->state < MUR_CHILD_DONE && now > child->due) {
+            lose(child);
+        }
+    }
+    mur_timer_set(&tree->timer, TICK_MS);
+}
+
+/* ---- starting ---- */
+
+static bool open_stream(struct mur_child *child, int i)
+{
+    int ends[2];
+
+    child->pipes[i] = -1;
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) < 0)
+        return false;
+    fcntl(ends[1], F_SETPIPE_SZ, PIPE_BYTES);
+    child->pipes[i] = ends[1];
+    child->streams[i] = (struct mur_stream){
+        .fd = ends[0], .rank = -1, .copy_fd = -1, .is_relay = true, .consumed = output_taken, .owner = child};
+    return true;
+}
+
+static bool start_child(struct mur_tree *tree, int place, int end, struct mur_frame *failure)
+{
+    struct mur_child *child = &tree->children[tree->child_count++];
+
+    child->tree = tree;
+    child->place = place;
+    child->end = end;
+    child->host = &tree->job->hosts.items[mur_place_node(tree->job, place)];
+    child->due = mur_loop_now() + START_MS;
+    child->branch.message = message;
+    child->branch.broken = broken;
+    child->branch.owner = child;
+    mur_branch_open(&child->branch, tree->loop);
+    if (!open_stream(child, 0) || !open_stream(child, 1)) {
+        *failure = (struct mur_frame){
+            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+        mur_frame_set_text(failure, "cannot open a pipe for the output of host %s: %s", child->host->name,
+                           strerror(errno));
+        child->state = MUR_CHILD_GONE;
+        return false;
+    }
+    mur_output_add_relay(tree->output, &child->streams[0], &child->streams[1]);
+    child->input =
+        (struct mur_watch){.fd = has_readers(child) ? mur_input_relay(tree->input) : -1, .ready = feed, .owner = child};
+    if (mur_start_agent(child, tree->door.port, failure))
+        return true;
+    child->state = MUR_CHILD_GONE;
+    close_pipes(child);
+    return false;
+}
+
+static bool open_door(struct mur_tree *tree, struct mur_frame *failure)
+{
+    char complaint[400];
+
+    *failure =
+        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    if (!mur_secret_open(complaint, sizeof complaint)) {
+        mur_frame_set_text(failure, "%s", complaint);
+        return false;
+    }
+    tree->door = (struct mur_door){
+        .secret = tree->job->secret, .own = tree->place, .knows = knows, .enters = enters, .owner = tree};
+    if (mur_door_open(&tree->door, tree->loop))
+        return true;
+    mur_frame_set_text(failure,
+                       "cannot listen for the agents of other hosts: %s; MUR_TCP_PORTS=first:last sets the "
+                       "range of ports",
+                       strerror(errno));
+    return false;
+}
+
+bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure)
+{
+    int below = tree->end - tree->place - 1;
+    int width = tree->job->launcher.width ? tree->job->launcher.width : WIDTH;
+    int parts = below < width ? below : width;
+    int place = tree->place + 1;
+
+    if (!below)
+        return true;
+    if (!open_door(tree, failure))
+        return false;
+    mur_spec_write(&tree->spec, tree->job);
+    tree->children = mur_alloc((size_t)parts, sizeof *tree->children);
+    tree->timer = (struct mur_timer){.fire = tick, .owner = tree};
+    mur_loop_add_timer(tree->loop, &tree->timer);
+    mur_timer_set(&tree->timer, TICK_MS);
+    for (int i = 0; i < parts; i++) {
+        int size = below / parts + (i < below % parts);
+
+        if (!start_child(tree, place, place + size, failure))
+            return false;
+        place += size;
+    }
+    return true;
+}
+
+/* ---- what the agent asks for ---- */
+
+void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame)
+{
+    size_t bytes = mur_frame_bytes(frame);
+
+    if (frame->kind == MUR_FRAME_END)
+        tree->ending = *frame;
+    for (int i = 0; i < tree->child_count; i++) {
+        struct mur_child *child = &tree->children[i];
+
+        if (child->state == MUR_CHILD_UP || child->state == MUR_CHILD_CUT) {
+            mur_branch_send(&child->branch, MUR_BRANCH_FRAME, frame, bytes);
+        } else if (child->state == MUR_CHILD_STARTING && frame->kind == MUR_FRAME_END) {
+            child->state = MUR_CHILD_GONE; /* it has started no rank, and will find nobody to tell it to */
+            close_pipes(child);
+            if (child->starter)
+                kill(child->starter, SIGTERM);
+        }
+    }
+}
+
+void mur_tree_value(struct mur_child *child, const char *key, const char *value)
+{
+    if (child->state <= MUR_CHILD_CUT)
+        mur_branch_send_parts(&child->branch, MUR_BRANCH_VALUE, key, strlen(key) + 1, value, strlen(value));
+}
+
+bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status)
+{
+    for (int i = 0; i < tree->child_count; i++) {
+        struct mur_child *child = &tree->children[i];
+
+        if (child->starter != pid)
+            continue;
+        child->starter = 0;
+        child->starter_status = status;
+        if (child->state == MUR_CHILD_STARTING && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
+            start_failed(child); /* one that ends well may have left the agent in the background */
+        else if (child->state == MUR_CHILD_CUT && !(WIFEXITED(status) && WEXITSTATUS(status) == SSH_TROUBLE))
+            lose(child);
+        return true;
+    }
+    return false;
+}
+
+bool mur_tree_is_done(const struct mur_tree *tree)
+{
+    for (int i = 0; i < tree->child_count; i++)
+        if (tree->children[i].state < MUR_CHILD_DONE)
+            return false;
+    return true;
+}
+
+void mur_tree_starters(const struct mur_tree *tree, pid_t *pids, int *count)
+{
+    *count = 0;
+    for (int i = 0; i < tree->child_count; i++)
+        if (tree->children[i].starter)
+            pids[(*count)++] = tree->children[i].starter;
+}

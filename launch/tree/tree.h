@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The tree of agents, seen from one of them: the agents that it starts, and what passes through it to and from those
+ * below.
+ *
+ * Agents have places: 0 is that of mpiexec's own, and the hosts that it does not serve itself have 1, 2, ... An agent
+ * is given a range of places, takes those apart into as many parts as the width allows, and starts the first of each
+ * part, which does the same with the rest. So a job on many hosts starts in a few steps.
+ *
+ *   branch.c   the connection between a parent and a child, which may break and heal
+ *   door.c     letting children in, calling the parent
+ *   spec.c     the job as bytes
+ *   start.c    the command that starts an agent on a host
+ *   tree.c     the parent's side: children, their output, their end
+ *   uplink.c   the child's side: what goes up, and how it finds its parent again
+ *   remote.c   the life of an agent that was started on another host */
+#ifndef MUR_LAUNCH_TREE_TREE_H
+#define MUR_LAUNCH_TREE_TREE_H
+
+#include "launch/frame.h"
+#include "launch/input.h"
+#include "launch/jobspec.h"
+#include "launch/loop.h"
+#include "launch/output.h"
+#include "launch/tree/branch.h"
+#include "launch/tree/door.h"
+#include "launch/tree/spec.h"
+
+enum mur_child_state {
+    MUR_CHILD_STARTING, /* it has not called yet */
+    MUR_CHILD_UP,
+    MUR_CHILD_CUT,  /* the connection is broken; it may call again */
+    MUR_CHILD_DONE, /* all of its part of the job has ended */
+    MUR_CHILD_GONE, /* lost */
+};
+
+struct mur_tree;
+
+struct mur_child {
+    struct mur_tree *tree;
+    enum mur_child_state state;
+    int place, end; /* it looks after the places [place, end) */
+    const struct mur_host *host;
+    pid_t starter; /* the command that started it; 0: it has ended */
+    int starter_status;
+    int64_t due; /* when a child that starts or is cut off is taken for lost */
+    struct mur_branch branch;
+    struct mur_stream streams[2]; /* its output, read by output.c from pipes */
+    int pipes[2];                 /* which this agent fills */
+    struct mur_watch input;       /* where standard input for ranks below comes from; fd -1: nowhere */
+    bool is_fed;                  /* the latest piece of it is still on its way */
+};
+
+struct mur_tree_calls {
+    void (*frame)(void *owner, const struct mur_frame *frame); /* of a child, for this agent's parent */
+    void (*put)(void *owner, const char *text);                /* a key, a NUL, a value */
+    void (*get)(void *owner, struct mur_child *child, const char *key);
+    void (*changed)(void *owner); /* a child is done, or gone */
+};
+
+struct mur_tree {
+    struct mur_loop *loop;
+    const struct mur_jobspec *job;
+    struct mur_output *output;
+    struct mur_input *input;
+    const struct mur_tree_calls *calls;
+    void *owner;
+    int place, end;
+    struct mur_spec spec;
+    struct mur_door door;
+    struct mur_timer timer;
+    struct mur_child *children;
+    int child_count;
+    struct mur_frame ending; /* the latest MUR_FRAME_END; kind 0: none yet */
+    int ended, killed;       /* ranks below, as MUR_FRAME_DONE told */
+};
+
+/* Nothing happens where no places are below. False with *failure filled: a child cannot be started. */
+bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure);
+
+/* Passes a frame on to all children. */
+void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame);
+
+/* The answer to a child's question. */
+void mur_tree_value(struct mur_child *child, const char *key, const char *value);
+
+/* A process that this agent has started has ended: true if it was one of the tree's. */
+bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status);
+
+bool mur_tree_is_done(const struct mur_tree *tree);
+void mur_tree_starters(const struct mur_tree *tree, pid_t *pids, int *count); /* room for child_count */
+
+/* The number of the host that the agent of a place serves, and back; -1: none. */
+int mur_place_node(const struct mur_jobspec *job, int place);
+int mur_node_place(const struct mur_jobspec *job, int node);
+int mur_place_count(const struct mur_jobspec *job); /* places are below this */
+
+/* start.c: starts the agent of the child, by whatever command reaches its host. The secret goes through the command's
+ * standard input. */
+bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure);
+const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
+
+/* remote.c: what `mpiexec -agent ...` does, which mur_start_agent has made up. */
+int mur_remote_run(char **argv);
+
+#endif

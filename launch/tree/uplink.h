@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The way up from an agent on another host to its parent. */
+#ifndef MUR_LAUNCH_TREE_UPLINK_H
+#define MUR_LAUNCH_TREE_UPLINK_H
+
+#include "base/address.h"
+#include "base/handshake.h"
+#include "launch/frame.h"
+#include "launch/tree/branch.h"
+#include "launch/tree/door.h"
+
+enum {
+    MUR_UPLINK_CREDIT = 32 << 10, /* bytes of stdout, and of stderr, that may be on their way */
+    MUR_UPLINK_INPUT = 16 << 10,  /* bytes of a piece of standard input */
+};
+
+struct mur_uplink;
+
+struct mur_uplink_output { /* this agent's own stdout or stderr */
+    struct mur_uplink *uplink;
+    struct mur_watch pipe; /* fd -1: it has ended */
+    char channel;
+    uint32_t credit; /* bytes that may be sent now */
+};
+
+struct mur_uplink {
+    struct mur_loop *loop;
+    struct mur_branch branch;
+    unsigned char secret[MUR_MAC_BYTES];
+    int place, parent;
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    int address_count;
+    int64_t cut_since; /* 0: connected */
+    struct mur_timer timer;
+    struct mur_uplink_output outputs[2];
+    struct mur_watch input; /* the pipe that is this agent's standard input; fd -1: closed */
+    char *input_data;       /* what it has not taken yet */
+    size_t input_start, input_end;
+
+    /* What comes down; set by whoever serves it at the time. */
+    void (*spec)(void *owner, const char *data, size_t bytes);
+    void (*frame)(void *owner, const struct mur_frame *frame);
+    void (*value)(void *owner, const char *key, const char *value);
+    void (*lost)(void *owner); /* there is no parent any more */
+    void *owner;
+};
+
+/* Calls the parent at the addresses that are set, for as long as a host may be silent; false: text says why not. */
+bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *text, size_t bytes);
+
+/* From now on this process's stdout and stderr go to the parent, and its stdin comes from there. False with errno. */
+bool mur_uplink_redirect(struct mur_uplink *uplink);
+
+void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_frame *frame);
+
+/* Everything that was written to stdout and stderr has arrived at the parent, and all else that was said. */
+bool mur_uplink_is_flushed(const struct mur_uplink *uplink);
+
+#endif

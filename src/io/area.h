@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The area of an open file: memory that the ranks share which opened it, where all of them are on one node.
+ *
+ *   pointer   the shared file pointer
+ *   entries   for each rank: what it wants of the collective access under way, and the bytes that it is about to write
+ *   panes   a ring of buffers through which collective access passes (io/two_phase.c); made at its first use
+ *
+ * Collective accesses are numbered. Each rank posts every one of them in its entry, alternating between two places:
+ * who posts number n has read all that was posted for n - 1, so the place of n - 2 is free.
+ *
+ * The gate. Data sieving writes back bytes that it has read, which must not undo what another rank writes meanwhile. So
+ * every write announces its bytes in its rank's entry, and then looks for a sieve there; a sieve announces itself and
+ * then looks for writes. Both orders are sequentially consistent: at least one of two sees the other, and waits. */
+#ifndef MUR_IO_AREA_H
+#define MUR_IO_AREA_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi.h"
+
+struct mur_comm;
+struct mur_file;
+
+enum {
+    MUR_PANES = 8,
+    MUR_PANE_MAX = 1 << 20, /* bytes */
+    MUR_PANE_MIN = 4096,
+    MUR_MARKED = 4096, /* bytes that one mark stands for */
+};
+
+/* What one rank wants of a collective access. */
+struct mur_wish {
+    MPI_Offset first, end; /* bytes of the file */
+    MPI_Offset bytes;      /* of data */
+    MPI_Offset run;        /* of them that lie together, on average */
+    int32_t error;         /* the class of the error that keeps it from taking part */
+    int32_t is_one_run;
+};
+
+struct mur_entry {
+    _Atomic uint64_t posted; /* number of the latest access; released, pairs with the acquire in mur_area_all_posted */
+    struct mur_wish wishes[2];
+    /* granules of the file, first << 32 | end; 0: none */
+    _Atomic uint64_t writes __attribute__((aligned(64)));
+    _Atomic uint64_t sieves;
+} __attribute__((aligned(64)));
+
+/* One buffer, and the state of the pane of the file that it is for. */
+struct mur_pane {
+    _Atomic uint64_t turn; /* which pane, and a state in the two lowest bits */
+    _Atomic uint32_t marked, arrived;
+    int32_t number; /* errno of reading */
+    int32_t rank;   /* that got it */
+    MPI_Offset end; /* of the bytes that are there, after reading */
+    _Atomic uint64_t marks[MUR_PANE_MAX / MUR_MARKED / 64];
+} __attribute__((aligned(64)));
+
+struct mur_panes {
+    uint32_t bytes; /* of a pane */
+    struct mur_pane state[MUR_PANES];
+    /* then the coverage of each, a bit a byte; then the buffers */
+};
+
+struct mur_area_memory {
+    _Atomic int64_t pointer;
+    _Atomic uint64_t panes;      /* token of struct mur_panes; 0: not made yet; NO_PANES: no memory for it */
+    _Atomic uint64_t done;       /* panes written, and direct accesses done, in all collective accesses */
+    _Atomic uint64_t verdict[2]; /* of an access: errno << 32 | rank + 1 of the first that failed */
+    _Atomic uint32_t sieving;    /* ranks that sieve, or want to */
+    _Atomic uint32_t is_writing; /* a rank writes panes */
+    struct mur_entry entries[];
+};
+
+/* A rank's view of it, in private memory. */
+struct mur_area {
+    struct mur_area_memory *memory;
+    struct mur_panes *panes;
+    const int *processes;
+    int rank, size;
+    bool is_owner;     /* allocated it */
+    bool is_private;   /* of a file that one process has opened for itself */
+    uint64_t started;  /* collective accesses begun, */
+    uint64_t current;  /* and those that are complete: they run one after the other */
+    uint64_t panes_in; /* panes used by accesses so far */
+    uint64_t done;     /* what memory->done will be once all accesses so far are over */
+    bool is_gate_held; /* by a thread of this process */
+};
+
+/* Collective over the communicator. NULL where its ranks share no memory. */
+int mur_area_open(struct mur_comm *comm, struct mur_area **area_p);
+void mur_area_close(struct mur_area *area);
+
+/* Makes the panes, so large; true once they are there or it is known that there will be none. */
+bool mur_area_has_panes(struct mur_area *area, size_t bytes);
+
+unsigned char *mur_pane_cover(const struct mur_area *area, uint64_t pane);
+char *mur_pane_buffer(const struct mur_area *area, uint64_t pane);
+
+void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_wish *wish);
+bool mur_area_all_posted(const struct mur_area *area, uint64_t number, int *next);
+void mur_area_rouse(const struct mur_area *area);
+
+/* Around writing [first, end) of the file, with or without writing back what was read. No area: nothing to do. */
+void mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve);
+void mur_gate_leave(struct mur_area *area);
+
+#endif

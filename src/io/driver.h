@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a file system needs to be accessed: one table of operations each. All take a file descriptor; they fail like
+ * system calls do, with -1 and errno, and are never interrupted half-way by a signal. */
+#ifndef MUR_IO_DRIVER_H
+#define MUR_IO_DRIVER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <sys/types.h>
+
+struct mur_driver {
+    const char *name;
+    /* What is written in one process is seen by all others, so bytes that were read may be written back under a lock
+     * that the ranks share (data sieving). */
+    bool is_coherent;
+    /* All of it, or, reading, up to the file's end. Returns how many bytes. */
+    ssize_t (*read)(int fd, void *memory, size_t bytes, off_t offset);
+    ssize_t (*write)(int fd, const void *memory, size_t bytes, off_t offset);
+    /* What this process has written is on disk, what others have synced is seen. */
+    int (*sync)(int fd);
+    /* Locks of byte ranges against all other openings of the file, also on other hosts; length 0: to the end. They end
+     * with the process at the latest. */
+    int (*lock)(int fd, bool is_exclusive, off_t offset, off_t length);
+    int (*unlock)(int fd, off_t offset, off_t length);
+};
+
+extern const struct mur_driver mur_driver_posix, mur_driver_nfs;
+
+/* The one for the file system of an open file. */
+const struct mur_driver *mur_driver_find(int fd);
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The table of hints. A value that is no number, out of range or no known word is ignored, as a hint may be. */
+#include "io/hints.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/coll.h"
+#include "io/file.h"
+#include "object/info.h"
+
+enum kind { NUMBER, CHOICE, TEXT };
+
+static const struct row {
+    const char *name;
+    enum kind kind;
+    size_t offset; /* in struct mur_hints */
+    long usual;
+    long minimum;
+} rows[] = {
+    {"cb_buffer_size", NUMBER, offsetof(struct mur_hints, cb_buffer_size), 8 << 20, 1},
+    {"cb_nodes", NUMBER, offsetof(struct mur_hints, cb_nodes), 8, 1},
+    {"ind_rd_buffer_size", NUMBER, offsetof(struct mur_hints, read_sieve), 1 << 20, 1},
+    {"ind_wr_buffer_size", NUMBER, offsetof(struct mur_hints, write_sieve), 512 << 10, 1},
+    {"striping_unit", NUMBER, offsetof(struct mur_hints, striping_unit), 4096, 1},
+    {"romio_cb_read", CHOICE, offsetof(struct mur_hints, cb_read), MUR_AUTOMATIC, 0},
+    {"romio_cb_write", CHOICE, offsetof(struct mur_hints, cb_write), MUR_AUTOMATIC, 0},
+    {"romio_ds_read", CHOICE, offsetof(struct mur_hints, ds_read), MUR_AUTOMATIC, 0},
+    {"romio_ds_write", CHOICE, offsetof(struct mur_hints, ds_write), MUR_AUTOMATIC, 0},
+    {"access_style", TEXT, 0, 0, 0},
+    {"cb_block_size", TEXT, 0, 0, 0},
+    {"cb_config_list", TEXT, 0, 0, 0},
+    {"chunked", TEXT, 0, 0, 0},
+    {"chunked_item", TEXT, 0, 0, 0},
+    {"chunked_size", TEXT, 0, 0, 0},
+    {"collective_buffering", TEXT, 0, 0, 0},
+    {"file_perm", TEXT, 0, 0, 0},
+    {"filename", TEXT, 0, 0, 0},
+    {"io_node_list", TEXT, 0, 0, 0},
+    {"nb_proc", TEXT, 0, 0, 0},
+    {"num_io_nodes", TEXT, 0, 0, 0},
+    {"romio_no_indep_rw", TEXT, 0, 0, 0},
+    {"striping_factor", TEXT, 0, 0, 0},
+};
+enum { ROWS = sizeof rows / sizeof rows[0] };
+
+static const char *const choices[] = {"automatic", "enable", "disable"};
+
+static long *value_of(struct mur_hints *hints, const struct row *row)
+{
+    return (long *)(void *)((char *)hints + row->offset);
+}
+
+/* False: the text means nothing. */
+static bool parse(const struct row *row, const char *text, long *value)
+{
+    char *end;
+
+    if (row->kind == CHOICE) {
+        for (int i = 0; i < 3; i++)
+            if (strcmp(text, choices[i]) == 0) {
+                *value = i;
+                return true;
+            }
+        return false;
+    }
+    errno = 0;
+    *value = strtol(text, &end, 10);
+    return end != text && !*end && !errno && *value >= row->minimum && *value <= INT_MAX;
+}
+
+static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
+{
+    const char *buffering = mur_info_get(info, "collective_buffering");
+
+    if (buffering && (strcmp(buffering, "true") == 0 || strcmp(buffering, "false") == 0))
+        hints->cb_read = hints->cb_write = *buffering == 't' ? MUR_ENABLE : MUR_DISABLE;
+    for (int i = 0; i < ROWS; i++) {
+        const char *text = rows[i].kind == TEXT ? NULL : mur_info_get(info, rows[i].name);
+        long value;
+
+        if (text && parse(&rows[i], text, &value))
+            *value_of(hints, &rows[i]) = value;
+    }
+}
+
+static void set_usual(struct mur_hints *hints)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].kind != TEXT)
+            *value_of(hints, &rows[i]) = rows[i].usual;
+}
+
+/* The values in force, as texts. */
+static int write_back(struct mur_file *file, const struct mur_info *given)
+{
+    int rc = MPI_SUCCESS;
+
+    for (int i = 0; i < ROWS && !rc; i++) {
+        const char *text = rows[i].kind == TEXT ? mur_info_get(given, rows[i].name) : NULL;
+        char number[24];
+
+        if (rows[i].kind == NUMBER) {
+            snprintf(number, sizeof number, "%ld", *value_of(&file->hints, &rows[i]));
+            text = number;
+        } else if (rows[i].kind == CHOICE) {
+            text = choices[*value_of(&file->hints, &rows[i])];
+        }
+        if (text)
+            rc = mur_info_set(file->info, rows[i].name, text);
+    }
+    return rc;
+}
+
+/* Rank 0's values at all ranks. */
+static int share(struct mur_comm *comm, struct mur_hints *hints)
+{
+    struct mur_schedule *s = comm->size > 1 ? mur_schedule_create(comm) : NULL;
+
+    if (comm->size == 1)
+        return MPI_SUCCESS;
+    if (s)
+        mur_coll_bcast(s, hints, sizeof *hints, mur_type_find(MPI_BYTE), 0);
+    return mur_schedule_run(s);
+}
+
+int mur_hints_set(struct mur_file *file, const struct mur_info *info)
+{
+    int rc;
+
+    if (!file->hints.cb_buffer_size)
+        set_usual(&file->hints);
+    read_numbers(&file->hints, info);
+    if (file->hints.cb_nodes > file->comm->size)
+        file->hints.cb_nodes = file->comm->size;
+    rc = share(file->comm, &file->hints);
+    return rc ? rc : write_back(file, info);
+}

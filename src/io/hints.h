@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Hints for files (MPI-5.0 §14.2.8), by the names of the standard and of ROMIO, which its users know. Those that are
+ * known are kept and can be read back; those that are acted upon:
+ *
+ *   cb_buffer_size        memory for collective access, through which the panes of a file pass
+ *   cb_nodes              how many ranks access the file for the others, where they exchange messages
+ *   romio_cb_read/_write  enable, disable, automatic: whether collective access is two-phase
+ *   romio_ds_read/_write  the same for data sieving in independent access
+ *   ind_rd_buffer_size, ind_wr_buffer_size   bytes of a sieve
+ *   collective_buffering  true or false: romio_cb_read and romio_cb_write in one
+ *   striping_unit         panes are whole multiples of it
+ *   file_perm             permissions of a file that is created, octal
+ *
+ * All ranks use the values that rank 0 was given, so that ranks that differ cannot misunderstand each other. */
+#ifndef MUR_IO_HINTS_H
+#define MUR_IO_HINTS_H
+
+struct mur_file;
+struct mur_info;
+
+enum mur_choice { MUR_AUTOMATIC, MUR_ENABLE, MUR_DISABLE };
+
+struct mur_hints {
+    long cb_buffer_size, cb_nodes, read_sieve, write_sieve, striping_unit;
+    long cb_read, cb_write, ds_read, ds_write; /* enum mur_choice */
+};
+
+/* Takes over what is known of `info` (which may be NULL). Collective over the file's communicator. */
+int mur_hints_set(struct mur_file *file, const struct mur_info *info);
+
+#endif

@@ -1,0 +1,561 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Two-phase collective access by messages, for ranks that share no memory.
+ *
+ * The part of the file that the ranks want is cut into panes, which some ranks (the aggregators: as many as cb_nodes
+ * says, spread over the communicator) serve in turns, one pane each a round:
+ *
+ *   every rank tells each aggregator how much it has for its pane, in how many stretches;
+ *   then sends the list of the stretches, and writing, the data;
+ *   the aggregator writes what came, or reads what is wanted and answers with the data.
+ *
+ * All of it is one schedule (coll/schedule.h) whose steps add those of the next round, so that the blocking and the
+ * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed. */
+#include "io/access.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/coll.h"
+#include "io/cover.h"
+#include "object/comm.h"
+#include "object/request.h"
+
+/* What a rank has for an aggregator's pane. */
+struct amount {
+    int64_t bytes, stretches;
+};
+
+/* A list of stretches, and room for the data that belong to them. An answer's data begin with where the file ended. */
+struct parcel {
+    struct amount amount;
+    struct mur_segment *segments;
+    char *data;
+    size_t segments_room, data_room; /* bytes allocated */
+};
+
+/* Kept by the file for its next access, with all its memory. */
+struct mur_exchange {
+    struct mur_access *access;
+    struct mur_wish *wishes;      /* [ranks] */
+    int ranks, aggregators, mine; /* which aggregator this rank is, or -1 */
+    MPI_Offset bytes;             /* of a pane */
+    uint64_t round, rounds;
+    char *buffer; /* of the pane that this rank serves */
+    mur_cover_word *words;
+    struct parcel *out; /* [aggregators] of this rank */
+    struct parcel *in;  /* [ranks] at an aggregator */
+    int64_t verdict;    /* errno << 32 | rank + 1 */
+};
+
+enum { PANE_MAX = 2 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
+
+static struct mur_type *byte_type(void)
+{
+    return mur_type_find(MPI_BYTE);
+}
+
+/* Aggregators are spread evenly. */
+static int rank_of(const struct mur_exchange *x, int aggregator)
+{
+    return (int)((int64_t)aggregator * x->ranks / x->aggregators);
+}
+
+static MPI_Offset pane_start(const struct mur_exchange *x, int aggregator)
+{
+    uint64_t pane = x->round * (uint64_t)x->aggregators + (uint64_t)aggregator;
+
+    return x->access->origin + (MPI_Offset)pane * x->bytes;
+}
+
+static MPI_Offset pane_end(const struct mur_exchange *x, int aggregator)
+{
+    MPI_Offset end = pane_start(x, aggregator) + x->bytes;
+
+    return end < x->access->all.end ? end : x->access->all.end;
+}
+
+static void note_failure(struct mur_exchange *x, int number)
+{
+    if (number && !x->verdict)
+        x->verdict = (int64_t)number << 32 | (int64_t)(x->access->file->comm->rank + 1);
+}
+
+static int no_memory(const struct mur_exchange *x)
+{
+    return mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", x->access->file->name);
+}
+
+/* ---- the end ---- */
+
+static int conclude(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+    struct mur_access *access = x->access;
+
+    (void)s;
+    if (x->verdict && !access->error)
+        access->error = mur_file_error_at((int)(x->verdict >> 32), access->is_write ? "write" : "read",
+                                          access->file->name, (int)(x->verdict & UINT32_MAX) - 1);
+    return MPI_SUCCESS;
+}
+
+/* One of the failures, the same at all ranks. */
+static void add_conclusion(struct mur_schedule *s, struct mur_exchange *x)
+{
+    mur_schedule_fence(s);
+    mur_coll_allreduce(s, MPI_IN_PLACE, &x->verdict, 1, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
+    mur_schedule_fence(s);
+    mur_schedule_call(s, conclude, x);
+}
+
+/* ---- a round ---- */
+
+/* Each of these steps adds the one that follows. */
+static int begin_round(struct mur_schedule *s, void *argument);
+static int send_parcels(struct mur_schedule *s, void *argument);
+static int serve(struct mur_schedule *s, void *argument);
+static int take_answers(struct mur_schedule *s, void *argument);
+
+/* False: no memory. What was there stays. */
+static bool make_room(void *memory_p, size_t *room, size_t bytes)
+{
+    void **memory = memory_p, *more;
+
+    if (bytes <= *room)
+        return true;
+    bytes += bytes / 4;
+    more = realloc(*memory, bytes);
+    if (!more)
+        return false;
+    *memory = more;
+    *room = bytes;
+    return true;
+}
+
+/* What this rank has for a pane: from `done` bytes of its data on. */
+static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
+{
+    enum { SEGMENTS = 64 };
+    const struct mur_access *access = x->access;
+    struct parcel *parcel = &x->out[aggregator];
+    MPI_Offset position = mur_view_position(access->file, pane_end(x, aggregator)) - access->start;
+    size_t end = position > 0 ? (size_t)position : 0, left;
+    struct mur_cursor walk;
+
+    end = end < access->memory.bytes ? end : access->memory.bytes;
+    if (end <= done)
+        return MPI_SUCCESS;
+    mur_view_start(access->file, access->start + (MPI_Offset)done, &walk);
+    for (left = end - done; left > 0;) {
+        size_t room = (size_t)parcel->amount.stretches + SEGMENTS;
+        struct mur_segment *next;
+        int count;
+
+        if (!make_room(&parcel->segments, &parcel->segments_room, room * sizeof *next))
+            return no_memory(x);
+        next = parcel->segments + parcel->amount.stretches;
+        count = mur_view_segments(&walk, next, SEGMENTS, left);
+        for (int i = 0; i < count; i++)
+            left -= next[i].bytes;
+        parcel->amount.stretches += count;
+    }
+    parcel->amount.bytes = (int64_t)(end - done);
+    return MPI_SUCCESS;
+}
+
+/* Panes of a round follow each other in the file, and so does this rank's data. */
+static int make_parcels(struct mur_exchange *x)
+{
+    size_t done = x->access->moved;
+    int rc = MPI_SUCCESS;
+
+    if (x->access->is_at_end)
+        done = x->access->memory.bytes;
+    for (int a = 0; a < x->aggregators && !rc; a++) {
+        x->out[a].amount = (struct amount){0};
+        rc = make_parcel(x, a, done);
+        done += (size_t)x->out[a].amount.bytes;
+    }
+    return rc;
+}
+
+static int begin_round(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+    int rc = make_parcels(x);
+
+    if (rc)
+        return rc;
+    for (int r = 0; r < x->ranks && x->mine >= 0; r++)
+        mur_schedule_receive(s, &x->in[r].amount, sizeof(struct amount), byte_type(), r);
+    for (int a = 0; a < x->aggregators; a++)
+        mur_schedule_send(s, &x->out[a].amount, sizeof(struct amount), byte_type(), rank_of(x, a));
+    mur_schedule_fence(s);
+    mur_schedule_call(s, send_parcels, x);
+    return MPI_SUCCESS;
+}
+
+static size_t list_bytes(const struct parcel *parcel)
+{
+    return (size_t)parcel->amount.stretches * sizeof(struct mur_segment);
+}
+
+static int receive_parcels(struct mur_schedule *s, struct mur_exchange *x)
+{
+    for (int r = 0; r < x->ranks && x->mine >= 0; r++) {
+        struct parcel *parcel = &x->in[r];
+
+        if (!parcel->amount.bytes)
+            continue;
+        if (!make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
+            !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
+            return no_memory(x);
+        mur_schedule_receive(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), r);
+        if (x->access->is_write)
+            mur_schedule_receive(s, parcel->data, parcel->amount.bytes, byte_type(), r);
+    }
+    return MPI_SUCCESS;
+}
+
+static int send_parcels(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+    struct mur_access *access = x->access;
+    int rc = receive_parcels(s, x);
+
+    for (int a = 0; a < x->aggregators && !rc; a++) {
+        struct parcel *parcel = &x->out[a];
+
+        if (!parcel->amount.bytes)
+            continue;
+        if (!make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
+            return no_memory(x);
+        mur_schedule_send(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), rank_of(x, a));
+        if (!access->is_write)
+            continue;
+        mur_cursor_pack(&access->memory, parcel->data, (size_t)parcel->amount.bytes);
+        access->moved += (size_t)parcel->amount.bytes;
+        mur_schedule_send(s, parcel->data, parcel->amount.bytes, byte_type(), rank_of(x, a));
+    }
+    mur_schedule_fence(s);
+    mur_schedule_call(s, serve, x);
+    return rc;
+}
+
+/* Copies between a parcel's data and the pane. */
+static void move_parcel(const struct mur_exchange *x, struct parcel *parcel, char *data, bool into_pane)
+{
+    MPI_Offset start = pane_start(x, x->mine);
+
+    for (int64_t i = 0; i < parcel->amount.stretches; i++) {
+        const struct mur_segment *segment = &parcel->segments[i];
+        char *place = x->buffer + (segment->offset - start);
+
+        memcpy(into_pane ? place : data, into_pane ? data : place, segment->bytes);
+        data += segment->bytes;
+    }
+}
+
+/* Stretches come from another rank: none may lie outside of the pane. */
+static bool is_inside(const struct mur_exchange *x, const struct parcel *parcel)
+{
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
+    int64_t sum = 0;
+
+    for (int64_t i = 0; i < parcel->amount.stretches; i++) {
+        const struct mur_segment *segment = &parcel->segments[i];
+
+        if (segment->offset < start || segment->offset > end || segment->bytes == 0 ||
+            segment->bytes > (size_t)(end - segment->offset))
+            return false;
+        sum += (int64_t)segment->bytes;
+    }
+    return sum == parcel->amount.bytes;
+}
+
+static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, size_t grain)
+{
+    for (int64_t i = 0; i < parcel->amount.stretches; i++) {
+        size_t from = (size_t)(parcel->segments[i].offset - pane_start(x, x->mine));
+
+        mur_cover_set(x->words, from / grain, (from + parcel->segments[i].bytes - 1) / grain + 1);
+    }
+}
+
+static int serve_write(struct mur_exchange *x)
+{
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
+    bool has_any = false;
+
+    for (int r = 0; r < x->ranks; r++) {
+        if (!x->in[r].amount.bytes)
+            continue;
+        cover_parcel(x, &x->in[r], 1);
+        move_parcel(x, &x->in[r], x->in[r].data, true);
+        has_any = true;
+    }
+    return has_any ? mur_cover_write(x->access->file, x->buffer, start, (size_t)(end - start), x->words) : 0;
+}
+
+static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
+{
+    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
+    int number;
+
+    for (int r = 0; r < x->ranks; r++)
+        cover_parcel(x, &x->in[r], MUR_MARKED);
+    number = end > start ? mur_cover_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
+    memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
+    for (int r = 0; r < x->ranks; r++) {
+        struct parcel *parcel = &x->in[r];
+
+        if (!parcel->amount.bytes)
+            continue;
+        memcpy(parcel->data, &valid, ANSWER_HEAD);
+        move_parcel(x, parcel, parcel->data + ANSWER_HEAD, false);
+        mur_schedule_send(s, parcel->data, parcel->amount.bytes + ANSWER_HEAD, byte_type(), r);
+    }
+    return number;
+}
+
+static int serve(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+
+    for (int r = 0; r < x->ranks && x->mine >= 0; r++)
+        if (!is_inside(x, &x->in[r]))
+            return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its pane of file '%s'", r,
+                             x->access->file->name);
+    for (int a = 0; a < x->aggregators && !x->access->is_write; a++)
+        if (x->out[a].amount.bytes)
+            mur_schedule_receive(s, x->out[a].data, x->out[a].amount.bytes + ANSWER_HEAD, byte_type(), rank_of(x, a));
+    if (x->mine >= 0)
+        note_failure(x, x->access->is_write ? serve_write(x) : serve_read(s, x));
+    mur_schedule_fence(s);
+    mur_schedule_call(s, take_answers, x);
+    return MPI_SUCCESS;
+}
+
+/* Of an answer, what lies before the end of the file. */
+static void take_answer(struct mur_exchange *x, int aggregator)
+{
+    struct mur_access *access = x->access;
+    const struct parcel *parcel = &x->out[aggregator];
+    size_t bytes = (size_t)parcel->amount.bytes;
+    MPI_Offset valid, position;
+
+    memcpy(&valid, parcel->data, ANSWER_HEAD);
+    if (access->is_at_end)
+        return;
+    if (valid < pane_end(x, aggregator)) {
+        position = mur_view_position(access->file, valid) - access->start - (MPI_Offset)access->moved;
+        position = position > 0 ? position : 0;
+        bytes = (size_t)position < bytes ? (size_t)position : bytes;
+        access->is_at_end = true;
+    }
+    mur_cursor_unpack(&access->memory, parcel->data + ANSWER_HEAD, bytes);
+    access->moved += bytes;
+}
+
+static int take_answers(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+
+    for (int a = 0; a < x->aggregators && !x->access->is_write; a++)
+        if (x->out[a].amount.bytes)
+            take_answer(x, a);
+    if (++x->round == x->rounds) {
+        add_conclusion(s, x);
+        return MPI_SUCCESS;
+    }
+    mur_schedule_fence(s);
+    mur_schedule_call(s, begin_round, x);
+    return MPI_SUCCESS;
+}
+
+/* ---- the beginning ---- */
+
+static void free_parcels(struct parcel *parcels, int count)
+{
+    for (int i = 0; i < count && parcels; i++) {
+        free(parcels[i].segments);
+        free(parcels[i].data);
+    }
+    free(parcels);
+}
+
+static void free_memory(struct mur_exchange *x)
+{
+    free_parcels(x->out, x->aggregators);
+    free_parcels(x->in, x->ranks);
+    free(x->buffer);
+    free((void *)x->words);
+    x->out = x->in = NULL;
+    x->buffer = NULL;
+    x->words = NULL;
+}
+
+static bool allocate(struct mur_exchange *x)
+{
+    x->out = calloc((size_t)x->aggregators, sizeof *x->out);
+    if (x->mine < 0)
+        return x->out;
+    x->in = calloc((size_t)x->ranks, sizeof *x->in);
+    x->buffer = malloc((size_t)x->bytes);
+    x->words = calloc((size_t)x->bytes / 64 + 1, sizeof *x->words);
+    return x->out && x->in && x->buffer && x->words;
+}
+
+/* Sets how many aggregators there are and how large panes are; the memory of the access before is kept if it fits. */
+static bool adapt(struct mur_exchange *x, int aggregators, MPI_Offset bytes)
+{
+    if (x->out && x->aggregators == aggregators && x->bytes == bytes)
+        return true;
+    free_memory(x);
+    x->aggregators = aggregators;
+    x->bytes = bytes;
+    x->mine = -1;
+    for (int a = 0; a < x->aggregators; a++)
+        if (rank_of(x, a) == x->access->file->comm->rank)
+            x->mine = a;
+    return allocate(x);
+}
+
+/* From the same wishes, the same plan at all ranks. */
+static int lay_out(struct mur_exchange *x)
+{
+    struct mur_access *access = x->access;
+    const struct mur_hints *hints = &access->file->hints;
+    MPI_Offset unit = hints->striping_unit, bytes, panes;
+
+    bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
+    bytes = (bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
+    if (unit >= MUR_PANE_MIN && unit % MUR_MARKED == 0 && bytes >= unit)
+        bytes -= bytes % unit;
+    else
+        unit = MUR_MARKED;
+    if (!adapt(x, (int)hints->cb_nodes, bytes))
+        return no_memory(x);
+    access->origin = access->all.first - access->all.first % unit;
+    panes = (access->all.end - access->origin + x->bytes - 1) / x->bytes;
+    x->rounds = (uint64_t)((panes + x->aggregators - 1) / x->aggregators);
+    return MPI_SUCCESS;
+}
+
+static int plan(struct mur_schedule *s, void *argument)
+{
+    struct mur_exchange *x = argument;
+    struct mur_access *access = x->access;
+    enum mur_plan chosen = mur_access_plan(access, x->wishes, x->ranks);
+    int rc = MPI_SUCCESS;
+
+    if (chosen == MUR_PLAN_NOTHING)
+        return MPI_SUCCESS;
+    if (chosen == MUR_PLAN_DIRECT) {
+        while (!mur_access_step(access))
+            ;
+        note_failure(x, access->failed);
+        add_conclusion(s, x);
+        return MPI_SUCCESS;
+    }
+    rc = lay_out(x);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, begin_round, x);
+    return rc;
+}
+
+/* The file's, unless an earlier access is under way with it. NULL: no memory. */
+static struct mur_exchange *take_exchange(struct mur_access *access)
+{
+    struct mur_file *file = access->file;
+    struct mur_exchange *x = file->exchange;
+
+    file->exchange = NULL;
+    if (!x && (x = calloc(1, sizeof *x)) != NULL) {
+        x->ranks = file->comm->size;
+        x->wishes = calloc((size_t)x->ranks, sizeof *x->wishes);
+    }
+    if (!x)
+        return NULL;
+    x->access = access;
+    x->round = 0;
+    x->verdict = 0;
+    if (!x->wishes) {
+        mur_exchange_free(x);
+        return NULL;
+    }
+    return x;
+}
+
+void mur_exchange_free(struct mur_exchange *x)
+{
+    if (!x)
+        return;
+    free_memory(x);
+    free(x->wishes);
+    free(x);
+}
+
+static struct mur_schedule *build(struct mur_access *access)
+{
+    struct mur_comm *comm = access->file->comm;
+    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_exchange *x = take_exchange(access);
+    struct mur_blocks blocks;
+
+    access->exchange = x;
+    if (s && !x)
+        mur_schedule_fail(
+            s, mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", access->file->name));
+    if (!s || !x)
+        return s;
+    x->wishes[comm->rank] = mur_access_wish(access);
+    blocks = mur_blocks_regular(x->wishes, sizeof *x->wishes, byte_type());
+    mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, plan, x);
+    return s;
+}
+
+static void end(struct mur_access *access, int rc)
+{
+    struct mur_file *file = access->file;
+
+    if (rc && !access->error)
+        access->error = rc;
+    if (rc || file->exchange) /* one that failed half-way has not cleared what it marked */
+        mur_exchange_free(access->exchange);
+    else
+        file->exchange = access->exchange;
+    access->exchange = NULL;
+}
+
+void mur_messages_run(struct mur_access *access)
+{
+    struct mur_schedule *s = build(access);
+
+    end(access, mur_schedule_run(s));
+}
+
+static void is_over(struct mur_request *part)
+{
+    struct mur_access *access = part->owner->extra;
+
+    end(access, part->result.error);
+    mur_access_complete(access);
+}
+
+void mur_messages_start(struct mur_access *access)
+{
+    MPI_Request handle = MPI_REQUEST_NULL;
+    int rc = mur_schedule_start(build(access), &handle);
+
+    if (!rc) {
+        mur_request_join(mur_request_find(handle), access->request, is_over);
+        return;
+    }
+    end(access, rc);
+    mur_access_complete(access);
+}

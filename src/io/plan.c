@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What becomes of a collective access. Each rank says what it wants; all decide alike, from the same wishes. Exchange
+ * pays where the stretches of the ranks interleave. It does not for ranks that each have one run, or whose parts of the
+ * file lie one after the other, or where the stretches are large or far apart: those access the file directly. */
+#include "base/error.h"
+#include "io/access.h"
+#include "object/comm.h"
+
+enum {
+    DIRECT_SPARSE = 32,     /* less than one byte of so many is wanted */
+    DIRECT_RUN = 128 << 10, /* bytes of a stretch for which a call of its own costs less than one more copy */
+    SEGMENTS = 16           /* are looked at to know what stretches are like */
+};
+
+static MPI_Offset mean_run(const struct mur_access *access)
+{
+    struct mur_segment segments[SEGMENTS];
+    struct mur_cursor walk;
+    MPI_Offset bytes = 0;
+    int count;
+
+    mur_view_start(access->file, access->start, &walk);
+    count = mur_view_segments(&walk, segments, SEGMENTS, access->memory.bytes);
+    for (int i = 0; i < count; i++)
+        bytes += (MPI_Offset)segments[i].bytes;
+    return count ? bytes / count : 0;
+}
+
+struct mur_wish mur_access_wish(struct mur_access *access)
+{
+    struct mur_wish wish = {0};
+
+    if (!access->file->is_ordered && !access->error) { /* cannot pass through panes in order */
+        while (!mur_access_step(access))
+            ;
+        access->ahead = access->memory.bytes;
+        access->is_at_end = true;
+    } else if (!access->error && access->memory.bytes) {
+        wish.bytes = (MPI_Offset)access->memory.bytes;
+        wish.first = mur_view_byte(access->file, access->start);
+        wish.end = mur_view_byte(access->file, access->start + wish.bytes - 1) + 1;
+        wish.run = mean_run(access);
+        wish.is_one_run = wish.end - wish.first == wish.bytes;
+    }
+    wish.error = access->error ? mur_error_class(access->error) : 0;
+    return wish;
+}
+
+/* Adds all wishes up; returns whether stretches of different ranks may interleave. */
+static bool add_up(struct mur_wish *all, const struct mur_wish *wishes, int ranks, int *failed)
+{
+    bool interleaves = false;
+
+    *all = (struct mur_wish){.is_one_run = 1};
+    *failed = -1;
+    for (int i = 0; i < ranks; i++) {
+        const struct mur_wish *wish = &wishes[i];
+
+        if (wish->error && *failed < 0) {
+            *failed = i;
+            all->error = wish->error;
+        }
+        if (!wish->bytes)
+            continue;
+        interleaves |= all->bytes && wish->first < all->end;
+        all->first = all->bytes && all->first < wish->first ? all->first : wish->first;
+        all->end = all->end > wish->end ? all->end : wish->end;
+        all->run = all->bytes && all->run < wish->run ? all->run : wish->run;
+        all->bytes += wish->bytes;
+        all->is_one_run &= wish->is_one_run;
+    }
+    return interleaves;
+}
+
+static bool is_direct(const struct mur_access *access, bool interleaves)
+{
+    const struct mur_file *file = access->file;
+    const struct mur_wish *all = &access->all;
+    long choice = access->is_write ? file->hints.cb_write : file->hints.cb_read;
+
+    if (choice == MUR_DISABLE || file->is_atomic || (all->end - all->first) / DIRECT_SPARSE > all->bytes)
+        return true;
+    return choice != MUR_ENABLE && (all->is_one_run || !interleaves || all->run >= DIRECT_RUN);
+}
+
+enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks)
+{
+    int failed;
+    bool interleaves = add_up(&access->all, wishes, ranks, &failed);
+
+    if (failed >= 0) {
+        if (!access->error)
+            access->error = mur_error(access->all.error, "cannot %s file '%s': rank %d of its communicator failed",
+                                      access->is_write ? "write" : "read", access->file->name, failed);
+        return MUR_PLAN_NOTHING;
+    }
+    if (!access->all.bytes)
+        return MUR_PLAN_NOTHING;
+    return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_PANES;
+}

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include "io/pointer.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "coll/coll.h"
+#include "engine/engine.h"
+#include "io/area.h"
+#include "io/file.h"
+#include "object/comm.h"
+
+/* A question's and an answer's content. */
+struct content {
+    int64_t value;    /* to be added; what was there before */
+    uint64_t address; /* of the asker's struct waiter */
+};
+
+struct waiter {
+    volatile uint8_t is_complete;
+    int64_t value;
+};
+
+static void send_frame(struct mur_peer *peer, int kind, const struct mur_file *file, struct content content)
+{
+    struct mur_frame frame = {
+        .kind = (uint16_t)kind, .context = file->comm->context, .source = file->comm->rank, .bytes = sizeof content};
+
+    mur_send_control(peer, &frame, &content);
+}
+
+/* At rank 0. Nobody asks about a file that is not open any more: who asks waits for the answer. */
+static void asked(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    struct mur_file *file = mur_file_of_context(frame->context);
+    struct content content;
+    int64_t before;
+
+    if (!file || frame->bytes != sizeof content)
+        return;
+    memcpy(&content, data, sizeof content);
+    before = file->shared_pointer;
+    file->shared_pointer += content.value;
+    content.value = before;
+    send_frame(peer, MUR_FRAME_POINTER_IS, file, content);
+}
+
+static void answered(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    struct content content;
+    struct waiter *waiter;
+
+    (void)peer;
+    if (frame->bytes != sizeof content)
+        return;
+    memcpy(&content, data, sizeof content);
+    waiter = (struct waiter *)(uintptr_t)content.address;
+    waiter->value = content.value;
+    waiter->is_complete = 1;
+}
+
+void mur_pointer_setup(void)
+{
+    mur_frame_handlers[MUR_FRAME_POINTER_ADD] = asked;
+    mur_frame_handlers[MUR_FRAME_POINTER_IS] = answered;
+}
+
+int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before)
+{
+    struct waiter waiter = {0};
+
+    if (file->area) {
+        *before = atomic_fetch_add(&file->area->memory->pointer, etypes);
+    } else if (file->comm->rank == 0) {
+        *before = file->shared_pointer;
+        file->shared_pointer += etypes;
+    } else {
+        send_frame(&mur_engine.peers[file->comm->processes[0]], MUR_FRAME_POINTER_ADD, file,
+                   (struct content){etypes, (uintptr_t)&waiter});
+        mur_wait_for(&waiter.is_complete);
+        *before = waiter.value;
+    }
+    return MPI_SUCCESS;
+}
+
+/* All have come before the pointer moves, and it has moved before any of them goes on. */
+int mur_pointer_set(struct mur_file *file, MPI_Offset value)
+{
+    bool is_same;
+    int rc = mur_file_compare(file, value, &is_same);
+
+    if (rc)
+        return rc;
+    if (!is_same)
+        return mur_error(MPI_ERR_NOT_SAME,
+                         "the shared file pointer is to become %lld here, but must be given the same "
+                         "place by all ranks",
+                         (long long)value);
+    if (file->comm->rank == 0) {
+        file->shared_pointer = value;
+        if (file->area)
+            atomic_store(&file->area->memory->pointer, value);
+    }
+    return mur_file_agree(file, MPI_SUCCESS, "move the shared file pointer of");
+}
+
+/* Rank 0 knows how much all take, and moves the pointer once. */
+int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, MPI_Offset *start)
+{
+    struct mur_comm *comm = file->comm;
+    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_type *type = mur_type_find(MPI_INT64_T);
+    int64_t sums[2] = {etypes, rc ? 1 : 0}, mine[2] = {0, 0}, base = 0;
+    int agreed;
+
+    if (s)
+        mur_coll_scan(s, sums, mine, 2, type, mur_op_find(MPI_SUM), true);
+    if (s) {
+        mur_schedule_fence(s);
+        mur_coll_allreduce(s, MPI_IN_PLACE, sums, 2, type, mur_op_find(MPI_SUM));
+    }
+    agreed = mur_schedule_run(s);
+    if (rc || agreed)
+        return rc ? rc : agreed;
+    if (sums[1])
+        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: another rank could not take part",
+                         file->name);
+    if (comm->rank == 0)
+        rc = mur_pointer_add(file, sums[0], &base);
+    s = mur_schedule_create(comm);
+    if (s)
+        mur_coll_bcast(s, &base, 1, type, 0);
+    agreed = mur_schedule_run(s);
+    *start = base + mine[0] - etypes;
+    return rc ? rc : agreed;
+}

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* File systems of the node, and NFS. NFS clients cache what they read, and look again when they take a lock, so
+ * there sync takes one. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "engine/lock.h"
+#include "io/driver.h"
+
+enum {
+    NFS_MAGIC = 0x6969,
+    LONG_CALL = 64 << 10 /* bytes from which on other threads may enter MPI meanwhile */
+};
+
+static ssize_t posix_read(int fd, void *memory, size_t bytes, off_t offset)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t moved = pread(fd, (char *)memory + done, bytes - done, offset + (off_t)done);
+
+        if (moved < 0 && errno != EINTR)
+            return -1;
+        if (moved == 0)
+            break;
+        done += moved > 0 ? (size_t)moved : 0;
+    }
+    return (ssize_t)done;
+}
+
+/* A write of no bytes would go on for ever: taken for a full device. */
+static ssize_t posix_write(int fd, const void *memory, size_t bytes, off_t offset)
+{
+    size_t done = 0;
+
+    while (done < bytes) {
+        ssize_t moved = pwrite(fd, (const char *)memory + done, bytes - done, offset + (off_t)done);
+
+        if (moved < 0 && errno != EINTR)
+            return -1;
+        if (moved == 0) {
+            errno = ENOSPC;
+            return -1;
+        }
+        done += moved > 0 ? (size_t)moved : 0;
+    }
+    return (ssize_t)done;
+}
+
+static ssize_t shared_read(int fd, void *memory, size_t bytes, off_t offset)
+{
+    ssize_t done;
+    int number;
+
+    if (bytes < LONG_CALL)
+        return posix_read(fd, memory, bytes, offset);
+    mur_engine_unlock();
+    done = posix_read(fd, memory, bytes, offset);
+    number = errno;
+    mur_engine_lock();
+    errno = number;
+    return done;
+}
+
+static ssize_t shared_write(int fd, const void *memory, size_t bytes, off_t offset)
+{
+    ssize_t done;
+    int number;
+
+    if (bytes < LONG_CALL)
+        return posix_write(fd, memory, bytes, offset);
+    mur_engine_unlock();
+    done = posix_write(fd, memory, bytes, offset);
+    number = errno;
+    mur_engine_lock();
+    errno = number;
+    return done;
+}
+
+static int posix_sync(int fd)
+{
+    int rc;
+
+    do
+        rc = fsync(fd);
+    while (rc && errno == EINTR);
+    if (rc && (errno == EINVAL || errno == EROFS)) /* a kind of file that has nothing to sync */
+        rc = 0;
+    return rc;
+}
+
+/* Locks of the open file, not of the process, so that two openings in one process exclude each other, too. Kernels and
+ * file systems without them have the other kind. */
+static int set_lock(int fd, short type, off_t offset, off_t length)
+{
+    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = length};
+    int rc;
+
+    do
+        rc = fcntl(fd, F_OFD_SETLKW, &lock);
+    while (rc && errno == EINTR);
+    if (rc && errno == EINVAL)
+        do
+            rc = fcntl(fd, F_SETLKW, &lock);
+        while (rc && errno == EINTR);
+    return rc;
+}
+
+static int posix_lock(int fd, bool is_exclusive, off_t offset, off_t length)
+{
+    return set_lock(fd, is_exclusive ? F_WRLCK : F_RDLCK, offset, length);
+}
+
+static int posix_unlock(int fd, off_t offset, off_t length)
+{
+    return set_lock(fd, F_UNLCK, offset, length);
+}
+
+/* A file opened for writing only cannot be read-locked, but needs no second look either. */
+static int nfs_sync(int fd)
+{
+    int rc = posix_sync(fd);
+
+    if (!rc && posix_lock(fd, false, 0, 0) == 0)
+        rc = posix_unlock(fd, 0, 0);
+    return rc;
+}
+
+const struct mur_driver mur_driver_posix = {.name = "posix",
+                                            .is_coherent = true,
+                                            .read = shared_read,
+                                            .write = shared_write,
+                                            .sync = posix_sync,
+                                            .lock = posix_lock,
+                                            .unlock = posix_unlock};
+
+const struct mur_driver mur_driver_nfs = {.name = "nfs",
+                                          .read = shared_read,
+                                          .write = shared_write,
+                                          .sync = nfs_sync,
+                                          .lock = posix_lock,
+                                          .unlock = posix_unlock};
+
+const struct mur_driver *mur_driver_find(int fd)
+{
+    struct statfs status;
+
+    return fstatfs(fd, &status) == 0 && status.f_type == NFS_MAGIC ? &mur_driver_nfs : &mur_driver_posix;
+}

@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Reading and writing files (MPI-5.0 §14.4): every form is one access (io/access.h), at an offset that is given, or
+ * taken from the individual or the shared file pointer; by this rank alone or by all; blocking, nonblocking, or split
+ * in begin and end. */
+#include "io/access.h"
+
+#include "base/error.h"
+#include "io/pointer.h"
+#include "mpi/bodies.h"
+#include "mpi/file.h"
+#include "object/request.h"
+#include "pt2pt/pt2pt.h"
+
+enum where { AT, OWN, SHARED, ORDERED }; /* whence the offset comes */
+
+/* Split collectives end with what they began with. */
+enum split { READ_ALL = 1, READ_AT_ALL, READ_ORDERED, WRITE_ALL, WRITE_AT_ALL, WRITE_ORDERED };
+
+/* An access as the user asked for it. */
+struct request {
+    struct mur_file *file;
+    enum where where;
+    bool is_write, is_collective;
+    MPI_Offset offset;
+    void *buffer;
+    MPI_Count count;
+    struct mur_type *type;
+};
+
+static void set_status(MPI_Status *status, size_t bytes)
+{
+    struct mur_result result = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .bytes = (MPI_Count)bytes};
+
+    mur_status_set(status, &result);
+}
+
+static int check(const struct request *wanted)
+{
+    const struct mur_file *file = wanted->file;
+    MPI_Count bytes;
+
+    if (wanted->is_write && file->amode & MPI_MODE_RDONLY)
+        return mur_error(MPI_ERR_READ_ONLY, "file '%s' was opened with MPI_MODE_RDONLY", file->name);
+    if (!wanted->is_write && file->amode & MPI_MODE_WRONLY)
+        return mur_error(MPI_ERR_ACCESS, "file '%s' was opened with MPI_MODE_WRONLY", file->name);
+    if (wanted->offset < 0)
+        return mur_error(MPI_ERR_ARG, "offset is %lld, but must be 0 or more", (long long)wanted->offset);
+    if (__builtin_mul_overflow(wanted->count, wanted->type->size, &bytes) || bytes % file->etype->size)
+        return mur_error(MPI_ERR_ARG,
+                         "%lld elements of %lld bytes are to be moved, but it must be whole etypes of "
+                         "%lld bytes",
+                         (long long)wanted->count, (long long)wanted->type->size, (long long)file->etype->size);
+    return wanted->where == AT || wanted->where == OWN ? mur_file_check_random(file) : MPI_SUCCESS;
+}
+
+/* The pointers move on by what is asked for, also where the file ends before (§14.4.3). */
+static int find_offset(struct request *wanted, int rc)
+{
+    struct mur_file *file = wanted->file;
+    MPI_Offset etypes = rc ? 0 : wanted->count * wanted->type->size / file->etype->size;
+
+    switch (wanted->where) {
+    case OWN:
+        wanted->offset = file->pointer;
+        file->pointer += etypes;
+        return rc;
+    case SHARED:
+        return rc ? rc : mur_pointer_add(file, etypes, &wanted->offset);
+    case ORDERED:
+        return mur_pointer_take_ordered(file, rc, etypes, &wanted->offset);
+    default:
+        return rc;
+    }
+}
+
+/* What is asked for becomes an access. An error keeps it from moving data: what is collective is performed all the
+ * same, so that the other ranks hear of it. */
+static int begin(struct request *wanted, struct mur_access *access)
+{
+    struct mur_file *file = wanted->file;
+    int rc = find_offset(wanted, check(wanted)), begun;
+
+    begun = mur_access_begin(access, file, wanted->is_write, wanted->is_collective, rc ? 0 : wanted->offset,
+                             wanted->buffer, rc ? 0 : wanted->count, wanted->type);
+    return rc ? rc : begun;
+}
+
+static int run(struct request wanted, MPI_Status *status)
+{
+    struct mur_access access;
+    size_t bytes = 0;
+    int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
+
+    set_status(status, 0);
+    if (rc)
+        return rc;
+    access.error = begin(&wanted, &access);
+    rc = mur_access_run(&access, &bytes);
+    set_status(status, bytes);
+    return rc;
+}
+
+static int start(struct request wanted, struct mur_request **started)
+{
+    struct mur_access access;
+    size_t bytes;
+    int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
+
+    if (rc)
+        return rc;
+    rc = begin(&wanted, &access);
+    if (!rc || wanted.is_collective)
+        return mur_access_start(&access, rc, started);
+    access.error = rc;
+    return mur_access_end(&access, &bytes);
+}
+
+static int start_for_user(struct request wanted, MPI_Request *request)
+{
+    struct mur_request *started = NULL;
+    int rc = start(wanted, &started);
+
+    if (!rc)
+        *request = (MPI_Request)started;
+    return rc;
+}
+
+static int begin_split(struct request wanted, enum split kind)
+{
+    int rc = start(wanted, &wanted.file->split);
+
+    if (rc)
+        return rc;
+    wanted.file->split_kind = kind;
+    wanted.file->split_buffer = wanted.buffer;
+    return MPI_SUCCESS;
+}
+
+static int end_split(struct mur_file *file, const void *buffer, enum split kind, MPI_Status *status)
+{
+    struct mur_request *request = file->split;
+
+    if (!request || file->split_kind != (int)kind)
+        return mur_error(MPI_ERR_IO,
+                         request ? "another kind of split collective access to file '%s' has begun"
+                                 : "no split collective access to file '%s' has begun",
+                         file->name);
+    if (file->split_buffer != buffer)
+        return mur_error(MPI_ERR_BUFFER, "buf is %p, but the access began with %p", buffer, file->split_buffer);
+    mur_wait_for(&request->is_complete);
+    file->split = NULL;
+    return mur_request_finish(request, status);
+}
+
+int mur_mpi_file_read_at(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count, struct mur_type *datatype,
+                         MPI_Status *status)
+{
+    return run((struct request){fh, AT, false, false, offset, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iread_at(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count, struct mur_type *datatype,
+                          MPI_Request *request)
+{
+    return start_for_user((struct request){fh, AT, false, false, offset, buf, count, datatype}, request);
+}
+
+int mur_mpi_file_read_at_all(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                             struct mur_type *datatype, MPI_Status *status)
+{
+    return run((struct request){fh, AT, false, true, offset, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iread_at_all(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                              struct mur_type *datatype, MPI_Request *request)
+{
+    return start_for_user((struct request){fh, AT, false, true, offset, buf, count, datatype}, request);
+}
+
+int mur_mpi_file_read_at_all_begin(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+                                   struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, AT, false, true, offset, buf, count, datatype}, READ_AT_ALL);
+}
+
+int mur_mpi_file_read_at_all_end(struct mur_file *fh, void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, READ_AT_ALL, status);
+}
+
+int mur_mpi_file_read(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Status *status)
+{
+    return run((struct request){fh, OWN, false, false, 0, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iread(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Request *request)
+{
+    return start_for_user((struct request){fh, OWN, false, false, 0, buf, count, datatype}, request);
+}
+
+int mur_mpi_file_read_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                          MPI_Status *status)
+{
+    return run((struct request){fh, OWN, false, true, 0, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iread_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                           MPI_Request *request)
+{
+    return start_for_user((struct request){fh, OWN, false, true, 0, buf, count, datatype}, request);
+}
+
+int mur_mpi_file_read_all_begin(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, OWN, false, true, 0, buf, count, datatype}, READ_ALL);
+}
+
+int mur_mpi_file_read_all_end(struct mur_file *fh, void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, READ_ALL, status);
+}
+
+int mur_mpi_file_read_shared(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                             MPI_Status *status)
+{
+    return run((struct request){fh, SHARED, false, false, 0, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iread_shared(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                              MPI_Request *request)
+{
+    return start_for_user((struct request){fh, SHARED, false, false, 0, buf, count, datatype}, request);
+}
+
+int mur_mpi_file_read_ordered(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+                              MPI_Status *status)
+{
+    return run((struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, status);
+}
+
+int mur_mpi_file_read_ordered_begin(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, READ_ORDERED);
+}
+
+int mur_mpi_file_read_ordered_end(struct mur_file *fh, void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, READ_ORDERED, status);
+}
+
+int mur_mpi_file_write_at(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                          struct mur_type *datatype, MPI_Status *status)
+{
+    return run((struct request){fh, AT, true, false, offset, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iwrite_at(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                           struct mur_type *datatype, MPI_Request *request)
+{
+    return start_for_user((struct request){fh, AT, true, false, offset, (void *)buf, count, datatype}, request);
+}
+
+int mur_mpi_file_write_at_all(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                              struct mur_type *datatype, MPI_Status *status)
+{
+    return run((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iwrite_at_all(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                               struct mur_type *datatype, MPI_Request *request)
+{
+    return start_for_user((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, request);
+}
+
+int mur_mpi_file_write_at_all_begin(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                                    struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, WRITE_AT_ALL);
+}
+
+int mur_mpi_file_write_at_all_end(struct mur_file *fh, const void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, WRITE_AT_ALL, status);
+}
+
+int mur_mpi_file_write(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                       MPI_Status *status)
+{
+    return run((struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iwrite(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                        MPI_Request *request)
+{
+    return start_for_user((struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype}, request);
+}
+
+int mur_mpi_file_write_all(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                           MPI_Status *status)
+{
+    return run((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iwrite_all(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                            MPI_Request *request)
+{
+    return start_for_user((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, request);
+}
+
+int mur_mpi_file_write_all_begin(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, WRITE_ALL);
+}
+
+int mur_mpi_file_write_all_end(struct mur_file *fh, const void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, WRITE_ALL, status);
+}
+
+int mur_mpi_file_write_shared(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                              MPI_Status *status)
+{
+    return run((struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_iwrite_shared(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                               MPI_Request *request)
+{
+    return start_for_user((struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype}, request);
+}
+
+int mur_mpi_file_write_ordered(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
+                               MPI_Status *status)
+{
+    return run((struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype}, status);
+}
+
+int mur_mpi_file_write_ordered_begin(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype)
+{
+    return begin_split((struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype}, WRITE_ORDERED);
+}
+
+int mur_mpi_file_write_ordered_end(struct mur_file *fh, const void *buf, MPI_Status *status)
+{
+    return end_split(fh, buf, WRITE_ORDERED, status);
+}
