@@ -225,6 +225,7 @@ int main(int argc, char **argv)
 {
     int rc;
 
+    check_clear_environment();
     make_machine();
     test_choices();
     test_bad();

@@ -5,6 +5,9 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+
+extern char **environ;
 
 static int failures;
 
@@ -15,6 +18,25 @@ static int failures;
             failures++;                                                                                                \
         }                                                                                                              \
     } while (0)
+
+/* Takes out what launchers and resource managers may have set around the test. */
+static inline void check_clear_environment(void)
+{
+    static const char *const beginnings[] = {"MPIEXEC_", "HYDRA_",   "I_MPI_", "OMPI_", "PRTE_",
+                                             "SLURM",    "LSB_",     "PBS_",   "PE_",   "COBALT_",
+                                             "LOADL_",   "MPI_HOST", "VC_",    "VK_",   "MUR_HOSTFILE"};
+
+    for (size_t i = 0; i < sizeof beginnings / sizeof beginnings[0]; i++)
+        for (char **variable = environ; *variable;) {
+            char name[256];
+
+            snprintf(name, sizeof name, "%.*s", (int)strcspn(*variable, "="), *variable);
+            if (strncmp(name, beginnings[i], strlen(beginnings[i])) == 0 && unsetenv(name) == 0)
+                variable = environ; /* the list has moved up */
+            else
+                variable++;
+        }
+}
 
 /* Seeds rand() from the first argument, or with 1, and prints the seed. */
 static inline void check_seed(int argc, char **argv)

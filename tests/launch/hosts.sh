@@ -1,9 +1,6 @@
 # Lists of hosts: jobs on a list that names this machine only, what is refused and how, and the CPUs that ranks get.
 # SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/lib.sh"
-unset MUR_HOSTFILE HYDRA_HOST_FILE I_MPI_HYDRA_HOST_FILE I_MPI_HYDRA_HOSTS_GROUP PRTE_MCA_prte_default_hostfile \
-    OMPI_MCA_prte_default_hostfile OMPI_MCA_orte_default_hostfile I_MPI_PERHOST HYDRA_RMK \
-    SLURM_JOB_NODELIST SLURM_NODELIST LSB_MCPU_HOSTS LSB_HOSTS PE_HOSTFILE PBS_NODEFILE COBALT_NODEFILE LOADL_HOSTFILE
 
 refuse() { # expected code, expected part of the message, arguments
     local expected=$1 part=$2

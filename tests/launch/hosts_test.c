@@ -213,33 +213,6 @@ static void test_local(void)
 
 /* ---- the environment ---- */
 
-static const char *const variables[] = {"SLURM_JOB_NODELIST",
-                                        "SLURM_NODELIST",
-                                        "SLURM_TASKS_PER_NODE",
-                                        "SLURM_JOB_CPUS_PER_NODE",
-                                        "PBS_NODEFILE",
-                                        "PE_HOSTFILE",
-                                        "LSB_MCPU_HOSTS",
-                                        "LSB_HOSTS",
-                                        "COBALT_NODEFILE",
-                                        "LOADL_HOSTFILE",
-                                        "MPI_HOST",
-                                        "VC_TASK_INDEX",
-                                        "VK_TASK_INDEX",
-                                        "MUR_HOSTFILE",
-                                        "HYDRA_HOST_FILE",
-                                        "I_MPI_HYDRA_HOST_FILE",
-                                        "I_MPI_HYDRA_HOSTS_GROUP",
-                                        "PRTE_MCA_prte_default_hostfile",
-                                        "OMPI_MCA_prte_default_hostfile",
-                                        "OMPI_MCA_orte_default_hostfile"};
-
-static void clear_variables(void)
-{
-    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
-        unsetenv(variables[i]);
-}
-
 /* Sets "NAME=value;NAME=value", asks, and clears them again. */
 static void check_manager(const char *settings, const char *only, const char *title, const char *expected)
 {
@@ -251,7 +224,7 @@ static void check_manager(const char *settings, const char *only, const char *ti
     char *setting;
     bool is_good;
 
-    clear_variables();
+    check_clear_environment();
     while ((setting = strsep(&rest, ";"))) {
         char *value = strchr(setting, '=');
 
@@ -262,7 +235,7 @@ static void check_manager(const char *settings, const char *only, const char *ti
     check_text(settings, title ? title : "nobody", source ? source : "nobody");
     check_text(settings, expected, is_good ? show(&hosts) : problem.text);
     free(copy);
-    clear_variables();
+    check_clear_environment();
 }
 
 static const char *make_file(const char *text)
@@ -339,7 +312,7 @@ static void test_settings(void)
     const char *source;
     const char *path = make_file("a:2\nb");
 
-    clear_variables();
+    check_clear_environment();
     CHECK(mur_hosts_from_settings(&hosts, &source, &problem) && !source && hosts.count == 0);
     setenv("I_MPI_HYDRA_HOSTS_GROUP", "n[1-2]", 1);
     CHECK(mur_hosts_from_settings(&hosts, &source, &problem));
@@ -354,7 +327,7 @@ static void test_settings(void)
     CHECK(!mur_hosts_from_settings(&hosts, &source, &problem));
     check_part("a file that is not there", "OMPI_MCA_orte_default_hostfile: cannot read", problem.text);
     unlink(path);
-    clear_variables();
+    check_clear_environment();
 }
 
 /* ---- random bytes ---- */
@@ -438,12 +411,12 @@ static void test_random(int rounds)
         }
         feed(bytes, length);
     }
-    clear_variables();
+    check_clear_environment();
 }
 
 int main(int argc, char **argv)
 {
-    clear_variables();
+    check_clear_environment();
     test_files();
     test_bad_files();
     test_lists();

@@ -5,7 +5,9 @@ BUILD=${BUILD:-$PWD/build}
 MPIEXEC=${MPIEXEC:-$BUILD/bin/mpiexec}
 HELPERS=${HELPERS:-$BUILD/tests/launch}
 PUPPET=$HELPERS/puppet
-unset MPIEXEC_TIMEOUT
+# What launchers and resource managers may have set around the test.
+unset MPIEXEC_TIMEOUT MPI_HOST ${!HYDRA_*} ${!I_MPI_*} ${!OMPI_*} ${!PRTE_*} ${!SLURM*} ${!LSB_*} ${!PBS_*} ${!PE_*} \
+    ${!COBALT_*} ${!LOADL_*} MUR_HOSTFILE
 DIR=$(mktemp -d)
 MARK=launch-test-$$-$RANDOM # ranks get it as MUR_TEST_MARK; so survivors can be found
 RUN=("$MPIEXEC" -genv MUR_TEST_MARK "$MARK")

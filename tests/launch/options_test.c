@@ -319,7 +319,7 @@ static void test_random_files(void)
 
 int main(int argc, char **argv)
 {
-    unsetenv("MPIEXEC_TIMEOUT");
+    check_clear_environment();
     test_contexts();
     test_values();
     test_errors();

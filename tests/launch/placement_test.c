@@ -315,7 +315,7 @@ int main(int argc, char **argv)
     int fd = mkstemp(path);
 
     CHECK(fd >= 0);
-    unsetenv("SLURMD_NODENAME");
+    check_clear_environment();
     test_slots();
     test_options();
     test_contexts();
