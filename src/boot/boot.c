@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "boot/foreign.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "mpi.h"
@@ -116,22 +117,34 @@ static int join_job(void)
 int mur_boot_start(void)
 {
     const char *job = getenv(MUR_ENV_JOB_ID);
+    bool is_found;
+    int rc;
 
     if (gethostname(mur_process.host, sizeof mur_process.host - 1))
         strcpy(mur_process.host, "localhost");
     snprintf(mur_process.job_id, sizeof mur_process.job_id, "%s", job ? job : "singleton");
-    return getenv(MUR_ENV_CONTROL_FD) ? join_job() : make_job();
+    if (getenv(MUR_ENV_CONTROL_FD))
+        return join_job();
+    rc = mur_foreign_join(&is_found);
+    return rc || is_found ? rc : make_job();
+}
+
+int mur_boot_settle(void)
+{
+    return mur_foreign_is_there() ? mur_foreign_settle() : MPI_SUCCESS;
 }
 
 int mur_boot_resume(void)
 {
     int rc = mur_process.control_fd >= 0 ? send_control(MUR_CONTROL_INIT, getpid(), "") : 0;
 
+    mur_foreign_finished(false);
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
 void mur_boot_finish(void)
 {
+    mur_foreign_finished(true);
     if (mur_process.control_fd >= 0)
         send_control(MUR_CONTROL_FINALIZED, 0, "");
 }
@@ -141,6 +154,8 @@ int mur_boot_put(const char *key, const char *value)
     struct mur_control_message message = {.kind = MUR_CONTROL_PUT};
     size_t name = strlen(key) + 1, bytes = strlen(value);
 
+    if (mur_foreign_is_there())
+        return mur_foreign_put(key, value);
     if (name + bytes >= MUR_VALUE_MAX)
         return mur_error(MPI_ERR_INTERN, "the value of '%s' has %zu bytes, which are too many", key, bytes);
     memcpy(message.text, key, name);
@@ -154,8 +169,11 @@ int mur_boot_put(const char *key, const char *value)
 
 int mur_boot_ask(const char *key)
 {
-    int rc = send_control(MUR_CONTROL_GET, 0, key);
+    int rc;
 
+    if (mur_foreign_is_there())
+        return mur_foreign_ask(key);
+    rc = send_control(MUR_CONTROL_GET, 0, key);
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
@@ -163,9 +181,12 @@ bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
 {
     const size_t head = offsetof(struct mur_control_message, text);
     struct mur_control_message message;
-    ssize_t got = recv(mur_process.control_fd, &message, sizeof message, MSG_DONTWAIT);
+    ssize_t got;
     size_t name;
 
+    if (mur_foreign_is_there())
+        return mur_foreign_answer(key, value, MUR_VALUE_MAX);
+    got = recv(mur_process.control_fd, &message, sizeof message, MSG_DONTWAIT);
     if (got < (ssize_t)head || message.kind != MUR_CONTROL_VALUE || message.length != (size_t)got - head ||
         message.length >= MUR_VALUE_MAX)
         return false;
@@ -186,5 +207,10 @@ void mur_boot_abort(int exit_code, const char *text)
         sleep(10);
     else
         fprintf(stderr, "%s\n", text);
+    if (mur_foreign_is_there()) {
+        usleep(100000); /* for the text to get through: some launchers drop what comes after the abort */
+        mur_foreign_abort(exit_code, text);
+        sleep(2); /* for the launcher to end the job */
+    }
     _exit(exit_code & 255 ? exit_code & 255 : exit_code ? 1 : 0);
 }

@@ -34,6 +34,9 @@ extern struct mur_process mur_process;
  * launcher that cannot be reached. */
 int mur_boot_start(void);
 
+/* All that is put at start has been put: under another's launcher, the ranks wait for each other here. */
+int mur_boot_settle(void);
+
 /* Tells the agent that MPI is used once more, after it was told of the end. */
 int mur_boot_resume(void);
 

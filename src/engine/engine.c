@@ -49,6 +49,8 @@ int mur_engine_start(int size, size_t common_bytes)
         free(mur_engine.peers);
         return rc;
     }
+    if (mur_engine.network && (rc = mur_boot_settle()))
+        return rc;
     for (int i = 0; i < size; i++)
         mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
     return MPI_SUCCESS;

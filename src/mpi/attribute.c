@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "boot/foreign.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "mpi/bodies.h"
@@ -18,11 +19,12 @@
 static int tag_ub = INT_MAX, host = MPI_PROC_NULL, io = MPI_ANY_SOURCE, wtime_is_global, universe_size, appnum,
            last_used_code;
 
-/* The ranks that can be there at all, where mpiexec was told that by -usize; else those of the job. */
+/* The ranks that can be there at all, where mpiexec was told that by -usize, or another's launcher tells; else those of
+ * the job. */
 static int find_universe_size(void)
 {
     const char *told = getenv(MUR_ENV_UNIVERSE);
-    int size = told ? atoi(told) : 0;
+    int size = told ? atoi(told) : mur_foreign_universe();
 
     return size > mur_process.size ? size : mur_process.size;
 }

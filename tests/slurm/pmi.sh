@@ -57,6 +57,18 @@ else
     echo "NOT TESTED with PMIx: Slurm's plugin or libpmix is missing"
 fi
 
+# Whole programs, on two nodes: by sockets between them, by shared memory on each.
+plugins=pmi2
+srun --mpi=list 2>&1 | grep -q pmix && ldconfig -p | grep -q 'libpmix\.so\.2' && plugins="pmi2 pmix"
+for plugin in $plugins; do
+    for program in "$BUILD/examples/ring" "$BUILD/tests/pt2pt/pt2pt-traffic"; do
+        output=$(timeout 60 srun --mpi=$plugin -N 2 -n 4 "$program" 2>&1) || fail "srun --mpi=$plugin $program: $output"
+    done
+    output=$(timeout 60 srun --mpi=$plugin -K -n 3 "$BUILD/tests/boot/boot-victim" abort 2>&1) && fail "abort: $output"
+done
+output=$(timeout 60 srun --mpi=none -n 2 "$BUILD/examples/ring" 2>&1)
+[ $? -ne 0 ] && [[ $output == *"srun --mpi=pmi2"* ]] || fail "srun --mpi=none ring: $output"
+
 output=$(timeout 60 srun --mpi=none -n 2 "$RANK" 2>&1)
 [ $? -eq 1 ] && [[ $output == *"srun started this process"*"srun --mpi=pmi2"* ]] || fail "srun --mpi=none: $output"
 

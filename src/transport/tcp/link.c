@@ -60,6 +60,8 @@ static void ask(struct mur_link *link)
         mur_boot_abort(1, text);
     }
     mur_tcp.asked++;
+    if (mur_process.control_fd < 0)
+        mur_link_answers(); /* the answer is here already */
 }
 
 static struct mur_link *make(struct mur_peer *peer)

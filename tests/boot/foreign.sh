@@ -1,0 +1,48 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Programs of ours under the launchers of others: messages, collectives, an abort and a death.
+set -u
+BUILD=${BUILD:-$PWD/build}
+VICTIM=$BUILD/tests/boot/boot-victim
+FAILED=0
+unset "${!PMI_@}" "${!PMIX_@}" "${!SLURM_@}" "${!OMPI_@}" "${!MUR_@}" 2>/dev/null
+tested=0
+
+fail() { echo "FAILED: $*"; FAILED=1; }
+
+passes() { # COMMAND...
+    local output
+    output=$(timeout 100 "$@" 2>&1 </dev/null) || fail "$*: exit code $?, it said: $(tail -5 <<<"$output")"
+    tested=$((tested + 1))
+}
+
+aborts() { # WANTED-TEXT COMMAND...
+    local wanted=$1 output start=$SECONDS
+    shift
+    output=$(timeout 100 "$@" 2>&1 </dev/null) && fail "$*: exit code 0"
+    [[ $output == *"$wanted"* ]] || fail "$*: wanted '$wanted', it said: $output"
+    [ $((SECONDS - start)) -lt 20 ] || fail "$*: took $((SECONDS - start)) s"
+}
+
+try_all() { # LAUNCHER...
+    passes "$@" -n 1 "$BUILD/examples/ring"
+    passes "$@" -n 4 "$BUILD/examples/ring"
+    passes "$@" -n 3 "$BUILD/tests/pt2pt/pt2pt-traffic"
+    passes "$@" -n 5 "$BUILD/tests/coll/coll-all" 1 1000
+    MUR_TRANSPORT=tcp passes "$@" -n 4 "$BUILD/tests/pt2pt/pt2pt-traffic"
+    aborts "MPI_Abort(MPI_COMM_WORLD, 5)" "$@" -n 3 "$VICTIM" abort
+}
+
+if command -v mpiexec.hydra >/dev/null; then
+    try_all mpiexec.hydra
+    passes mpiexec.hydra -pmi-port -n 4 "$BUILD/examples/ring"
+else
+    echo "NOT TESTED under MPICH's mpiexec: it is not there"
+fi
+if command -v mpirun.openmpi >/dev/null; then
+    try_all mpirun.openmpi --allow-run-as-root --oversubscribe
+else
+    echo "NOT TESTED under Open MPI's mpirun: it is not there"
+fi
+[ $tested -gt 0 ] || exit 77
+exit $FAILED
