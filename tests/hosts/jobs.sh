@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Jobs on 2 and 4 hosts, with 1 and 2 ranks on each: the examples and the tests of messages and collectives.
+# Jobs on 2 and 4 hosts, with 1 and 2 ranks on each: the examples and the tests of messages, collectives and one-sided operations.
 . "$(dirname "$0")/lib.sh"
 hosts_up 4
 
