@@ -595,6 +595,8 @@ static void start(struct agent *agent, const struct rlimit *files)
     if (spawner.node_fd >= 0)
         close(spawner.node_fd);
     agent->is_open = true;
+    if (agent->uplink)
+        mur_branch_resume(&agent->uplink->branch);
 }
 
 static bool is_over(const struct agent *agent)

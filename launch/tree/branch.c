@@ -125,7 +125,7 @@ static bool take_messages(struct mur_branch *branch, bool *is_sane)
     struct header header;
 
     *is_sane = true;
-    while (branch->in_bytes - at >= sizeof header) {
+    while (!branch->is_paused && branch->in_bytes - at >= sizeof header) {
         const char *data = branch->in + at + sizeof header;
         uint64_t position;
 
@@ -153,10 +153,25 @@ static bool take_messages(struct mur_branch *branch, bool *is_sane)
     return has_news;
 }
 
+static void take_all(struct mur_branch *branch)
+{
+    bool is_sane;
+
+    if (take_messages(branch, &is_sane) && branch->watch.fd >= 0)
+        mur_branch_send(branch, MUR_BRANCH_ACK, &branch->received, sizeof branch->received);
+    if (!is_sane)
+        lose(branch, EPROTO);
+}
+
+void mur_branch_resume(struct mur_branch *branch)
+{
+    branch->is_paused = false;
+    take_all(branch);
+}
+
 static void read_some(struct mur_branch *branch)
 {
     ssize_t got;
-    bool is_sane;
 
     if (branch->in_space - branch->in_bytes < READ_BYTES) {
         branch->in_space = 2 * branch->in_bytes + READ_BYTES;
@@ -172,10 +187,7 @@ static void read_some(struct mur_branch *branch)
     branch->heard_at = mur_loop_now();
     branch->in_bytes += (size_t)got;
     branch->received += (uint64_t)got;
-    if (take_messages(branch, &is_sane) && branch->watch.fd >= 0)
-        mur_branch_send(branch, MUR_BRANCH_ACK, &branch->received, sizeof branch->received);
-    if (!is_sane)
-        lose(branch, EPROTO);
+    take_all(branch);
 }
 
 static void ready(void *owner)

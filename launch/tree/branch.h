@@ -36,6 +36,7 @@ struct mur_branch {
     struct mur_loop *loop;
     struct mur_watch watch; /* fd -1: not connected */
     bool wants_room;
+    bool is_paused; /* messages wait, unread, until mur_branch_resume */
     char *out; /* the stream from `acked` on */
     size_t out_start, out_end, out_space;
     uint64_t acked, sent, queued; /* positions */
@@ -55,6 +56,8 @@ void mur_branch_open(struct mur_branch *branch, struct mur_loop *loop);
 /* Goes on with a new connection, whose other end has received so much. False: that cannot be. */
 bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received);
 void mur_branch_detach(struct mur_branch *branch);
+
+void mur_branch_resume(struct mur_branch *branch);
 
 void mur_branch_send(struct mur_branch *branch, uint32_t kind, const void *data, size_t bytes);
 /* The same in two parts. */

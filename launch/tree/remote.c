@@ -84,6 +84,7 @@ static void take_spec(void *owner, const char *data, size_t bytes)
         range[0] != uplink.place || range[1] <= range[0] || range[1] > mur_place_count(&job))
         fail("cannot understand what it is told of the job; %s", "are all versions of Murmur the same?");
     has_spec = true;
+    uplink.branch.is_paused = true; /* what follows is for the agent that is not there yet */
     place_end = range[1];
     environ = environment;
     snprintf(job.host, sizeof job.host, "%s", job.hosts.items[mur_place_node(&job, uplink.place)].name);
@@ -99,6 +100,7 @@ static void tell_above(int code, const char *text)
     int64_t start = mur_loop_now();
 
     mur_quit_tell = NULL;
+    uplink.branch.is_paused = false;
     uplink.frame = NULL;
     uplink.value = NULL;
     uplink.spec = NULL;
@@ -115,7 +117,6 @@ static void block_signals(void)
 
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
-    setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
 }
 
 int mur_remote_run(char **argv)
@@ -126,7 +127,7 @@ int mur_remote_run(char **argv)
     char text[1024];
     int node;
 
-    block_signals();
+    setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
     if (!mur_secret_open(text, sizeof text))
         fail("cannot start: %s", text);
     read_arguments(argv);
@@ -140,6 +141,7 @@ int mur_remote_run(char **argv)
     uplink.spec = take_spec;
     while (!has_spec)
         mur_loop_turn(&loop);
+    block_signals(); /* until now a signal could end this process, which has started nothing */
     if (!mur_uplink_redirect(&uplink))
         mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe: %s", strerror(errno));
 

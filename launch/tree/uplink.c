@@ -14,7 +14,7 @@
 
 #include "launch/alloc.h"
 
-enum { TICK_MS = 1000, RETRY_MS = 100, PATIENCE_MS = 2000 };
+enum { TICK_MS = 1000, RETRY_MS = 100, PATIENCE_MS = 2000, REFUSED_MS = 3000 };
 
 /* ---- output ---- */
 
@@ -231,8 +231,8 @@ bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *tex
     uplink->outputs[0].pipe.fd = uplink->outputs[1].pipe.fd = -1;
     mur_branch_open(&uplink->branch, loop);
     while (!call(uplink, &is_refused, text, bytes)) {
-        if (mur_loop_now() - start > mur_host_timeout())
-            return false;
+        if (mur_loop_now() - start > (is_refused ? REFUSED_MS : mur_host_timeout()))
+            return false; /* the parent listens before it starts this agent: refused, it is no more */
         usleep(RETRY_MS * 1000);
     }
     uplink->timer = (struct mur_timer){.fire = tick, .owner = uplink};
