@@ -23,7 +23,7 @@
 enum {
     WIDTH = 16,       /* children of an agent, unless -agent-width says otherwise */
     START_MS = 60000, /* until an agent must have called */
-    TICK_MS = 1000,
+    TICK_MS = 250,
     PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
     SSH_TROUBLE = 255, /* exit code of ssh for what went wrong with itself */
 };

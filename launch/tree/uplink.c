@@ -14,7 +14,7 @@
 
 #include "launch/alloc.h"
 
-enum { TICK_MS = 1000, RETRY_MS = 100, PATIENCE_MS = 2000, REFUSED_MS = 3000 };
+enum { TICK_MS = 250, RETRY_MS = 100, PATIENCE_MS = 2000, REFUSED_MS = 3000 };
 
 /* ---- output ---- */
 
