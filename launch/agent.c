@@ -23,12 +23,14 @@
 
 #include "alloc.h"
 #include "boot/job.h"
+#include "boot/pmi/mapping.h"
 #include "cgroup.h"
 #include "descendants.h"
 #include "frame.h"
 #include "input.h"
 #include "kvs.h"
 #include "output.h"
+#include "pmi/ranks.h"
 #include "say.h"
 #include "spawn.h"
 #include "tree/tree.h"
@@ -62,6 +64,7 @@ struct agent {
     struct mur_output output;
     struct mur_input input;
     struct mur_kvs *kvs;
+    struct mur_pmi_ranks pmi;
     struct rank *ranks; /* of this node */
     int count;
     int running;          /* of them, not yet ended */
@@ -298,10 +301,38 @@ static void get_value(struct agent *agent, const char *key, mur_kvs_waiter *answ
         mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
 }
 
+/* The same for a value that may not be there: mpiexec's own agent knows. */
+static void ask_value(void *owner, const char *key, mur_kvs_waiter *answer, void *who)
+{
+    struct agent *agent = owner;
+    const char *value = mur_kvs_get(agent->kvs, key);
+    bool is_first = false;
+
+    if (value || !agent->uplink) {
+        answer(who, key, value);
+        return;
+    }
+    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (is_first)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_ASK, key, strlen(key));
+}
+
+static void abort_job(struct rank *rank, int code, const char *text, size_t bytes)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
+
+    rank->has_aborted = true;
+    frame.pid = rank->pid;
+    frame.code = code;
+    frame.length = (uint16_t)(bytes < sizeof frame.text ? bytes : sizeof frame.text);
+    memcpy(frame.text, text, frame.length);
+    if (!rank->agent->is_ending)
+        report(rank->agent, &frame);
+}
+
 static void take_message(struct rank *rank, const struct mur_control_message *message)
 {
     char text[sizeof message->text + 2] = ""; /* a key and a value both end */
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
 
     switch (message->kind) {
     case MUR_CONTROL_INIT:
@@ -311,13 +342,7 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
         rank->is_in_mpi = false;
         break;
     case MUR_CONTROL_ABORT:
-        rank->has_aborted = true;
-        frame.pid = rank->pid;
-        frame.code = message->value;
-        frame.length = (uint16_t)message->length;
-        memcpy(frame.text, message->text, message->length);
-        if (!rank->agent->is_ending)
-            report(rank->agent, &frame);
+        abort_job(rank, message->value, message->text, message->length);
         break;
     case MUR_CONTROL_PUT:
         memcpy(text, message->text, message->length);
@@ -438,6 +463,7 @@ static void connect_rank(struct rank *rank, const struct mur_spawned *spawned)
     rank->out = (struct mur_stream){.fd = spawned->stdout_fd, .rank = rank->number};
     rank->err = (struct mur_stream){.fd = spawned->stderr_fd, .rank = rank->number};
     mur_output_add(&agent->output, &rank->out, &rank->err);
+    mur_pmi_ranks_add(&agent->pmi, (int)(rank - agent->ranks), rank->number, spawned->appnum, spawned->pmi_fd);
     agent->running++;
     agent->has_descendants = true;
     if (agent->job->is_verbose) {
@@ -466,6 +492,7 @@ static bool start_ranks(struct agent *agent, struct mur_spawner *spawner, struct
             spawner->stdin_fd = mur_input_take(&agent->input, number);
             if (!mur_spawner_start(spawner, number, i, &spawned, failure))
                 return false;
+            spawned.appnum = i;
             connect_rank(rank, &spawned);
         }
     return true;
@@ -480,13 +507,32 @@ static void frame_from_below(void *owner, const struct mur_frame *frame)
 
 static void answer_child(void *owner, const char *key, const char *value)
 {
-    if (value)
-        mur_tree_value(owner, key, value);
+    mur_tree_value(owner, key, value);
 }
 
 static void get_from_below(void *owner, struct mur_child *child, const char *key)
 {
     get_value(owner, key, answer_child, child);
+}
+
+static void ask_from_below(void *owner, struct mur_child *child, const char *key)
+{
+    ask_value(owner, key, answer_child, child);
+}
+
+static void barrier_from_below(void *owner)
+{
+    struct agent *agent = owner;
+
+    mur_pmi_ranks_below(&agent->pmi);
+}
+
+static void release_barrier(void *owner)
+{
+    struct agent *agent = owner;
+
+    mur_tree_release(&agent->tree);
+    mur_pmi_ranks_release(&agent->pmi);
 }
 
 static void tree_changed(void *owner)
@@ -498,7 +544,63 @@ static void tree_changed(void *owner)
 }
 
 static const struct mur_tree_calls tree_calls = {
-    .frame = frame_from_below, .put = put_value, .get = get_from_below, .changed = tree_changed};
+    .frame = frame_from_below,
+    .put = put_value,
+    .get = get_from_below,
+    .ask = ask_from_below,
+    .barrier = barrier_from_below,
+    .changed = tree_changed,
+};
+
+/* ---- PMI ---- */
+
+static void all_in_barrier(void *owner)
+{
+    struct agent *agent = owner;
+
+    if (agent->uplink)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_BARRIER, NULL, 0);
+    else
+        release_barrier(agent);
+}
+
+static void pmi_active(void *owner, int index, bool is_active)
+{
+    struct agent *agent = owner;
+
+    agent->ranks[index].is_in_mpi = is_active;
+}
+
+static void pmi_abort(void *owner, int index, int code, const char *text)
+{
+    struct agent *agent = owner;
+
+    abort_job(&agent->ranks[index], code, text, strlen(text));
+}
+
+static const struct mur_pmi_ranks_calls pmi_calls = {
+    .put = put_value, .get = ask_value, .all_in = all_in_barrier, .is_active = pmi_active, .abort = pmi_abort};
+
+static void open_pmi(struct agent *agent)
+{
+    static char mapping[1024];
+    const struct mur_jobspec *job = agent->job;
+
+    agent->pmi = (struct mur_pmi_ranks){.loop = agent->loop,
+                                        .calls = &pmi_calls,
+                                        .owner = agent,
+                                        .kvs = agent->kvs,
+                                        .name = job->id,
+                                        .size = job->size,
+                                        .universe = job->universe ? job->universe : -1,
+                                        .count = agent->count,
+                                        .below = agent->tree.child_count};
+    if (mur_pmi_mapping_write(job->node_of, job->size, mapping, sizeof mapping))
+        agent->pmi.mapping = mapping;
+    mur_pmi_ranks_open(&agent->pmi);
+}
+
+/* ---- the way up ---- */
 
 static void frame_from_above(void *owner, const struct mur_frame *frame)
 {
@@ -509,7 +611,10 @@ static void value_from_above(void *owner, const char *key, const char *value)
 {
     struct agent *agent = owner;
 
-    mur_kvs_put(agent->kvs, key, value);
+    if (value)
+        mur_kvs_put(agent->kvs, key, value);
+    else
+        mur_kvs_settle(agent->kvs, key);
 }
 
 static void lost_above(void *owner)
@@ -534,6 +639,7 @@ static void open_head(struct agent *agent, const struct mur_agent_place *place)
     if (agent->uplink) {
         agent->uplink->frame = frame_from_above;
         agent->uplink->value = value_from_above;
+        agent->uplink->barrier = release_barrier;
         agent->uplink->lost = lost_above;
         agent->uplink->owner = agent;
         return;
@@ -588,6 +694,7 @@ static void start(struct agent *agent, const struct rlimit *files)
 
     if (!mur_tree_open(&agent->tree, &frame))
         report(agent, &frame);
+    open_pmi(agent);
     mur_spawner_prepare(&spawner, agent->job, files);
     if (agent->count && (!make_node_memory(agent, &spawner, &frame) || !start_ranks(agent, &spawner, &frame)))
         report(agent, &frame);

@@ -16,10 +16,22 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
-enum tail_value { RANK, SIZE, LOCAL_RANK, LOCAL_SIZE, APPNUM, MAXPROCS, UNIVERSE, CONTROL_FD, NODE_FD, PROTOCOL };
+enum tail_value {
+    RANK,
+    SIZE,
+    LOCAL_RANK,
+    LOCAL_SIZE,
+    APPNUM,
+    MAXPROCS,
+    UNIVERSE,
+    CONTROL_FD,
+    PMI_FD,
+    NODE_FD,
+    PROTOCOL
+};
 
 /* What each rank is told. Programs look for the names of other MPIs to find their rank before MPI_Init, and to choose
- * their GPU or log file; PMI_* and PMIX_* are no mere facts but promise a server, so they are not given. */
+ * their GPU or log file. PMI_* promise a server, which the agent is (pmi/ranks.h): programs of MPICH run by it. */
 static const struct tail_entry {
     const char *name;
     enum tail_value value;
@@ -33,6 +45,9 @@ static const struct tail_entry {
     {MUR_ENV_MAXPROCS, MAXPROCS},
     {MUR_ENV_CONTROL_FD, CONTROL_FD},
     {MUR_ENV_NODE_FD, NODE_FD},
+    {"PMI_FD", PMI_FD},
+    {"PMI_RANK", RANK},
+    {"PMI_SIZE", SIZE},
     {"OMPI_COMM_WORLD_RANK", RANK},
     {"OMPI_COMM_WORLD_SIZE", SIZE},
     {"OMPI_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
@@ -51,31 +66,12 @@ static const struct tail_entry {
 
 /* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
 static const char *const outer_names[] = {
-    MUR_ENV_JOB_ID,
-    MUR_ENV_ERRHANDLER,
-    MUR_ENV_UNIVERSE,
-    "PMI_RANK",
-    "PMI_SIZE",
-    "PMI_ID",
-    "PMI_FD",
-    "PMI_PORT",
-    "PMI_SPAWNED",
-    "PMI_JOBID",
-    "PMI_HOSTNAME",
-    "PMI_LOCAL_RANK",
-    "PMI_LOCAL_SIZE",
-    "PMI_UNIVERSE_SIZE",
-    "PMIX_RANK",
-    "PMIX_ID",
-    "PMIX_NAMESPACE",
-    "PMIX_SERVER_*",
-    "PMIX_SECURITY_MODE",
-    "PMIX_PTL_MODULE",
-    "PMIX_VERSION",
-    "PMIX_KEEPALIVE_PIPE",
-    "PMIX_BFROP_BUFFER_TYPE",
-    "PMIX_GDS_MODULE",
-    "PMIX_HOSTNAME",
+    MUR_ENV_JOB_ID,    MUR_ENV_ERRHANDLER, MUR_ENV_UNIVERSE,      "PMI_ID",
+    "PMI_PORT",        "PMI_SPAWNED",      "PMI_JOBID",           "PMI_HOSTNAME",
+    "PMI_LOCAL_RANK",  "PMI_LOCAL_SIZE",   "PMI_UNIVERSE_SIZE",   "PMIX_RANK",
+    "PMIX_ID",         "PMIX_NAMESPACE",   "PMIX_SERVER_*",       "PMIX_SECURITY_MODE",
+    "PMIX_PTL_MODULE", "PMIX_VERSION",     "PMIX_KEEPALIVE_PIPE", "PMIX_BFROP_BUFFER_TYPE",
+    "PMIX_GDS_MODULE", "PMIX_HOSTNAME",
 };
 
 static bool name_matches(const char *pattern, const char *name, size_t length)
@@ -176,6 +172,7 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
         [LOCAL_SIZE] = job->hosts.items[job->node_of[place->rank]].ranks,
         [APPNUM] = place->appnum,
         [CONTROL_FD] = place->control_fd,
+        [PMI_FD] = place->pmi_fd,
         [NODE_FD] = place->node_fd,
         [PROTOCOL] = MUR_JOB_PROTOCOL,
         [UNIVERSE] = job->universe ? job->universe : job->size,

@@ -15,6 +15,7 @@ struct mur_rank_place { /* what differs between the ranks, beside what placement
     int rank;
     int appnum;
     int control_fd;
+    int pmi_fd;
     int node_fd;
 };
 

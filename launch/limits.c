@@ -14,7 +14,7 @@
 #include "cgroup.h"
 #include "say.h"
 
-#define RANK_DESCRIPTORS 3             /* the agent's ends of a rank's stdout, stderr and control socket */
+#define RANK_DESCRIPTORS 4             /* the agent's ends of a rank's stdout, stderr, control and PMI sockets */
 #define OWN_DESCRIPTORS  32            /* of mpiexec and the agent, and the ends passed to a rank being started */
 #define OWN_PROCESSES    2             /* mpiexec and the agent; a rank is one more each */
 #define RANK_BYTES       (1024 * 1024) /* the least a process costs: its stack, page tables, libc's private pages */

@@ -47,6 +47,7 @@ struct start { /* what the child needs, and how it reports */
     char **environment;
     int stdio[3];
     int control_fd;
+    int pmi_fd;
     int node_fd;
     struct rlimit files;
     bool is_bound;
@@ -61,6 +62,7 @@ struct channels { /* both ends of a rank's connections */
     int out[2];
     int err[2];
     int control[2];
+    int pmi[2];
 };
 
 static char **make_shell_argv(const struct mur_context *context)
@@ -118,7 +120,8 @@ static void child_set_descriptors(struct start *start)
     for (int i = 0; i < 3; i++) /* sources are above 2, or already in place */
         if (start->stdio[i] != i && dup2(start->stdio[i], i) < 0)
             child_fail(start, STEP_STDIO);
-    if (fcntl(start->control_fd, F_SETFD, 0) < 0 || fcntl(start->node_fd, F_SETFD, 0) < 0)
+    if (fcntl(start->control_fd, F_SETFD, 0) < 0 || fcntl(start->pmi_fd, F_SETFD, 0) < 0 ||
+        fcntl(start->node_fd, F_SETFD, 0) < 0)
         child_fail(start, STEP_PASS);
     if (setrlimit(RLIMIT_NOFILE, &start->files) < 0)
         child_fail(start, STEP_LIMIT);
@@ -164,9 +167,11 @@ static bool open_channels(struct channels *channels)
         return false;
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, channels->control) < 0)
         return false;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channels->pmi) < 0)
+        return false;
     /* Only our ends: whether the rank's block is the rank's affair. */
     return fcntl(channels->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->err[0], F_SETFL, O_NONBLOCK) == 0 &&
-           fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0;
+           fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->pmi[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
 static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spawner, int rank, const char *step,
@@ -202,8 +207,11 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
 
     if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
         return set_failure(failure, spawner, rank, "open its pipes", errno, NULL);
-    place = (struct mur_rank_place){
-        .rank = rank, .appnum = appnum, .control_fd = channels.control[1], .node_fd = spawner->node_fd};
+    place = (struct mur_rank_place){.rank = rank,
+                                    .appnum = appnum,
+                                    .control_fd = channels.control[1],
+                                    .pmi_fd = channels.pmi[1],
+                                    .node_fd = spawner->node_fd};
     mur_environment_set_rank(environment, spawner->job, &place);
     start = (struct start){
         .path = context->path,
@@ -213,6 +221,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .environment = environment->variables,
         .stdio = {spawner->stdin_fd >= 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
         .control_fd = channels.control[1],
+        .pmi_fd = channels.pmi[1],
         .node_fd = spawner->node_fd,
         .files = spawner->files,
         .agent = getpid(),
@@ -225,12 +234,16 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
     close(channels.out[1]);
     close(channels.err[1]);
     close(channels.control[1]);
+    close(channels.pmi[1]);
     if (start.step) {
         waitpid(pid, NULL, 0);
         return set_failure(failure, spawner, rank, step_texts[start.step], start.error,
                            start.step == STEP_EXECUTE ? context->path : NULL);
     }
-    *spawned = (struct mur_spawned){
-        .pid = pid, .control_fd = channels.control[0], .stdout_fd = channels.out[0], .stderr_fd = channels.err[0]};
+    *spawned = (struct mur_spawned){.pid = pid,
+                                    .control_fd = channels.control[0],
+                                    .pmi_fd = channels.pmi[0],
+                                    .stdout_fd = channels.out[0],
+                                    .stderr_fd = channels.err[0]};
     return true;
 }

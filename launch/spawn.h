@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starts one rank: its pipes, control socket, environment and process.
  *
- * Every descriptor of the agent is close-on-exec; a rank receives 0, 1, 2, its control socket and the node's memory,
- * and what mpiexec itself inherited. Each rank leads a process group, so that a signal reaches what it started too. */
+ * Every descriptor of the agent is close-on-exec; a rank receives 0, 1, 2, its control and PMI sockets and the node's
+ * memory, and what mpiexec itself inherited. Each rank leads a process group, so that a signal reaches what it started
+ * too. */
 #ifndef MUR_LAUNCH_SPAWN_H
 #define MUR_LAUNCH_SPAWN_H
 
@@ -26,7 +27,9 @@ struct mur_spawner {
 
 struct mur_spawned { /* a rank and the agent's ends of what connects them */
     pid_t pid;
+    int appnum;
     int control_fd;
+    int pmi_fd;
     int stdout_fd;
     int stderr_fd;
 };

@@ -24,6 +24,9 @@ enum mur_branch_kind {
     MUR_BRANCH_PUT,          /* up: a key, a NUL, a value */
     MUR_BRANCH_GET,          /* up: a key */
     MUR_BRANCH_VALUE,        /* down: a key, a NUL, its value */
+    MUR_BRANCH_ASK,          /* up: a key, whose value is told if there is one now */
+    MUR_BRANCH_NO_VALUE,     /* down: a key that has none */
+    MUR_BRANCH_BARRIER,      /* up: all ranks below are in the barrier of PMI; down: all of the job are */
     MUR_BRANCH_OUTPUT,       /* up: a byte, 0 for stdout and 1 for stderr, and what ranks have written */
     MUR_BRANCH_OUTPUT_TAKEN, /* down: that byte, then a uint32_t: so many bytes may follow now */
     MUR_BRANCH_INPUT,        /* down: standard input; empty: its end */
@@ -37,7 +40,7 @@ struct mur_branch {
     struct mur_watch watch; /* fd -1: not connected */
     bool wants_room;
     bool is_paused; /* messages wait, unread, until mur_branch_resume */
-    char *out; /* the stream from `acked` on */
+    char *out;      /* the stream from `acked` on */
     size_t out_start, out_end, out_space;
     uint64_t acked, sent, queued; /* positions */
     uint64_t news;                /* where the latest message ends that is no ACK */

@@ -103,6 +103,7 @@ static void tell_above(int code, const char *text)
     uplink.branch.is_paused = false;
     uplink.frame = NULL;
     uplink.value = NULL;
+    uplink.barrier = NULL;
     uplink.spec = NULL;
     uplink.lost = NULL;
     mur_frame_set_text(&frame, "on host %s: %s", job.host[0] ? job.host : "?", text);

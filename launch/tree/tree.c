@@ -227,14 +227,20 @@ static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
     case MUR_BRANCH_OUTPUT:
         take_output(child, data, bytes);
         break;
+    case MUR_BRANCH_BARRIER:
+        tree->calls->barrier(tree->owner);
+        break;
     case MUR_BRANCH_PUT:
     case MUR_BRANCH_GET:
+    case MUR_BRANCH_ASK:
         text = mur_alloc(bytes + 2, 1);
         memcpy(text, data, bytes);
         if (kind == MUR_BRANCH_PUT)
             tree->calls->put(tree->owner, text);
-        else
+        else if (kind == MUR_BRANCH_GET)
             tree->calls->get(tree->owner, child, text);
+        else
+            tree->calls->ask(tree->owner, child, text);
         free(text);
         break;
     case MUR_BRANCH_INPUT_TAKEN:
@@ -443,8 +449,17 @@ void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame)
 
 void mur_tree_value(struct mur_child *child, const char *key, const char *value)
 {
-    if (child->state <= MUR_CHILD_CUT)
+    if (child->state <= MUR_CHILD_CUT && value)
         mur_branch_send_parts(&child->branch, MUR_BRANCH_VALUE, key, strlen(key) + 1, value, strlen(value));
+    else if (child->state <= MUR_CHILD_CUT)
+        mur_branch_send(&child->branch, MUR_BRANCH_NO_VALUE, key, strlen(key));
+}
+
+void mur_tree_release(struct mur_tree *tree)
+{
+    for (int i = 0; i < tree->child_count; i++)
+        if (tree->children[i].state <= MUR_CHILD_CUT)
+            mur_branch_send(&tree->children[i].branch, MUR_BRANCH_BARRIER, NULL, 0);
 }
 
 bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status)

@@ -51,10 +51,12 @@ struct mur_child {
 };
 
 struct mur_tree_calls {
-    void (*frame)(void *owner, const struct mur_frame *frame); /* of a child, for this agent's parent */
-    void (*put)(void *owner, const char *text);                /* a key, a NUL, a value */
-    void (*get)(void *owner, struct mur_child *child, const char *key);
-    void (*changed)(void *owner); /* a child is done, or gone */
+    void (*frame)(void *owner, const struct mur_frame *frame);          /* of a child, for this agent's parent */
+    void (*put)(void *owner, const char *text);                         /* a key, a NUL, a value */
+    void (*get)(void *owner, struct mur_child *child, const char *key); /* answered when there is a value */
+    void (*ask)(void *owner, struct mur_child *child, const char *key); /* answered by what there is now */
+    void (*barrier)(void *owner);                                       /* all ranks below a child are in it */
+    void (*changed)(void *owner);                                       /* a child is done, or gone */
 };
 
 struct mur_tree {
@@ -80,7 +82,9 @@ bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure);
 /* Passes a frame on to all children. */
 void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame);
 
-/* The answer to a child's question. */
+void mur_tree_release(struct mur_tree *tree); /* the barrier is over */
+
+/* The answer to a child's question; NULL: there is no value. */
 void mur_tree_value(struct mur_child *child, const char *key, const char *value);
 
 /* A process that this agent has started has ended: true if it was one of the tree's. */

@@ -124,11 +124,16 @@ static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
         if (uplink->frame && mur_frame_unpack(&frame, data, bytes))
             uplink->frame(uplink->owner, &frame);
         break;
+    case MUR_BRANCH_BARRIER:
+        if (uplink->barrier)
+            uplink->barrier(uplink->owner);
+        break;
     case MUR_BRANCH_VALUE:
+    case MUR_BRANCH_NO_VALUE:
         text = mur_alloc(bytes + 2, 1);
         memcpy(text, data, bytes);
         if (uplink->value)
-            uplink->value(uplink->owner, text, text + strlen(text) + 1);
+            uplink->value(uplink->owner, text, kind == MUR_BRANCH_VALUE ? text + strlen(text) + 1 : NULL);
         free(text);
         break;
     case MUR_BRANCH_OUTPUT_TAKEN:

@@ -40,7 +40,8 @@ struct mur_uplink {
     /* What comes down; set by whoever serves it at the time. */
     void (*spec)(void *owner, const char *data, size_t bytes);
     void (*frame)(void *owner, const struct mur_frame *frame);
-    void (*value)(void *owner, const char *key, const char *value);
+    void (*value)(void *owner, const char *key, const char *value); /* NULL: there is none */
+    void (*barrier)(void *owner);
     void (*lost)(void *owner); /* there is no parent any more */
     void *owner;
 };

@@ -12,7 +12,7 @@ code 0 -genv G 1 -n 1 -env A 'x y' sh -c 'echo $G/$A/$B' : \
     -x B=1,2 --allow-run-as-root -genv=H=2 sh -c 'echo $G/$A/$B/$H'
 same "variables" "1//1,2/2;1/x y/;" "$(sorted)"
 KEPT=1 MUR_SETTING=2 PMI_FD=7 PMIX_SERVER_URI2=x MUR_RANK=5 run -oversubscribe -x KEPT,HOME -env MUR_SIZE 9 \
-    sh -c 'echo $KEPT/$MUR_SETTING/$PMI_FD/$PMIX_SERVER_URI2/$MUR_RANK/$MUR_SIZE'
+    sh -c 'echo $KEPT/$MUR_SETTING/$([ "$PMI_FD" = 7 ] && echo old)/$PMIX_SERVER_URI2/$MUR_RANK/$MUR_SIZE'
 same "what is passed on and what is not" "1/2///0/1;" "$(sorted)"
 
 names="OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK OMPI_COMM_WORLD_LOCAL_SIZE

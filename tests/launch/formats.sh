@@ -50,11 +50,11 @@ if [ -w /dev/full ]; then
     contains "a full disk" "cannot write '/dev/full': No space" "$(cat "$DIR/err")"
 fi
 (
-    ulimit -n 88
+    ulimit -n 96
     code 0 -n 8 -outfile-pattern 'o.%r' -errfile-pattern 'e.%r' true
-    ulimit -n 87
+    ulimit -n 95
     code 1 -n 8 -outfile-pattern 'o.%r' -errfile-pattern 'e.%r' true
-    contains "descriptors of files" "8 ranks need 88 open files here" "$(cat "$DIR/err")"
+    contains "descriptors of files" "8 ranks need 96 open files here" "$(cat "$DIR/err")"
     exit $FAILED
 ) || FAILED=1
 
