@@ -156,6 +156,8 @@ static void do_descriptors(char *value)
             puts("control");
         else if (fd == number(MUR_ENV_NODE_FD))
             puts("node");
+        else if (fd == number("PMI_FD"))
+            puts("pmi");
         else
             printf("%d\n", fd);
     }
