@@ -37,7 +37,8 @@ void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const
     bytes = mur_receive_fit(request, frame->bytes);
     request->result.bytes = (MPI_Count)bytes;
     if (request->is_dense) {
-        mur_copy(request->buffer, data, bytes);
+        if (data != request->buffer) /* else it is there */
+            mur_copy(request->buffer, data, bytes);
     } else {
         mur_cursor_start(&cursor, request->buffer, request->count, request->type);
         mur_cursor_unpack(&cursor, data, bytes);
@@ -45,14 +46,37 @@ void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const
     mur_request_complete(request);
 }
 
-/* A message or the announcement of one has arrived. */
-static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+static struct mur_request *find_receive(const struct mur_frame *frame)
 {
     struct mur_match_node *node = mur_match_arrival(frame->context, frame->source, frame->tag);
 
-    if (__builtin_expect(node != NULL, 1)) {
-        mur_receive_match((struct mur_request *)((char *)node - offsetof(struct mur_request, match)), peer, frame,
-                          data);
+    return node ? (struct mur_request *)((char *)node - offsetof(struct mur_request, match)) : NULL;
+}
+
+/* A large message has begun to arrive. The receive that it matches, if there is one, is settled now, so that its data
+ * can go to where it belongs; messages that follow on the same way cannot overtake it. */
+static void *place(struct mur_peer *peer, const struct mur_frame *frame)
+{
+    struct mur_request *request = find_receive(frame);
+
+    peer->placing = request;
+    if (!request)
+        return NULL;
+    request->is_posted = false;
+    return request->is_dense && frame->bytes <= request->bytes ? request->buffer : NULL;
+}
+
+/* A message or the announcement of one has arrived. */
+static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    struct mur_request *request = peer->placing;
+
+    if (__builtin_expect(request != NULL, 0))
+        peer->placing = NULL;
+    else
+        request = find_receive(frame);
+    if (__builtin_expect(request != NULL, 1)) {
+        mur_receive_match(request, peer, frame, data);
         return;
     }
     if (!mur_match_keep(peer, frame, data))
@@ -63,6 +87,7 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
 int mur_pt2pt_setup(void)
 {
     mur_frame_handlers[MUR_FRAME_EAGER] = arrived;
+    mur_frame_placers[MUR_FRAME_EAGER] = place;
     mur_frame_handlers[MUR_FRAME_READY] = arrived;
     mur_rendezvous_setup();
     mur_flow_setup();

@@ -45,6 +45,7 @@ struct mur_peer {
     /* flow control (pt2pt/flow.c) */
     bool is_held;       /* this process has told the peer to hold */
     size_t kept;        /* bytes kept here of the peer's messages */
+    void *placing;      /* the receive whose data is arriving at its place (pt2pt/receive.c) */
     size_t eager_limit; /* messages shorter than this are sent to the peer at once; 0 while it holds */
 };
 

@@ -37,11 +37,11 @@ enum { MUR_TCP_ACK = 0xff01, MUR_TCP_BYE = 0xff02 };
 enum { MUR_TCP_ACK_NOW = 0x8000 };
 
 enum {
-    MUR_TCP_FRAME_MAX = 256 << 10,    /* data of a frame from memory of ours */
-    MUR_TCP_STRAIGHT_MAX = 512 << 10, /* and of the user's */
-    MUR_TCP_WINDOW = 4 << 20,         /* bytes of a stream that may be unacknowledged */
-    MUR_TCP_ACK_EVERY = 256 << 10,    /* bytes received that are acknowledged unasked */
-    MUR_TCP_SEGMENT = 64 << 10,       /* bytes of an ordinary segment */
+    MUR_TCP_FRAME_MAX = 256 << 10,     /* data of a frame from memory of ours */
+    MUR_TCP_STRAIGHT_MAX = 512 << 10,  /* and of the user's */
+    MUR_TCP_WINDOW = 4 << 20,          /* bytes of a stream that may be unacknowledged */
+    MUR_TCP_ACK_EVERY = 256 << 10,     /* bytes received that are acknowledged unasked */
+    MUR_TCP_SEGMENT = (64 << 10) + 64, /* bytes of an ordinary segment: the largest eager message and its header */
 };
 
 /* A part of the outgoing stream, until it is acknowledged. */
