@@ -8,13 +8,13 @@
 
 int main(int argc, char **argv)
 {
-    char complaint[256];
+    const char *complaint = mur_settings_read();
 
     if (argc > 1) {
         fprintf(stderr, "%s: takes no arguments; prints version and settings\n", argv[0]);
         return 2;
     }
-    if (mur_settings_read(complaint, sizeof complaint))
+    if (complaint)
         fprintf(stderr, "Murmur: %s\n", complaint);
     mur_information_print(stdout);
     return 0;

@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,43 +13,64 @@
 #define SETTING(field) offsetof(struct mur_settings, field)
 
 const struct mur_setting mur_setting_table[] = {
-    {"MUR_SHM_SINGLE_COPY", "0 or 1", 1, 0, 1, SETTING(shm_single_copy),
+    {"MUR_SHM_SINGLE_COPY", "shm", "0 or 1", 1, 0, 1, SETTING(shm_single_copy), MUR_BEFORE_START, true,
      "copy large messages straight between the processes' memories (process_vm_readv); 0 copies through shared memory"},
-    {"MUR_SHM_EAGER_MAX", "bytes", 8192, 0, 16384, SETTING(shm_eager_max),
+    {"MUR_SHM_EAGER_MAX", "shm", "bytes", 8192, 0, 16384, SETTING(shm_eager_max), MUR_ANY_TIME, false,
      "messages up to this size are sent at once, larger ones when the receiver is ready (rendezvous)"},
-    {"MUR_SHM_COPY_CHUNK", "bytes", 0, 0, LONG_MAX, SETTING(shm_copy_chunk),
+    {"MUR_SHM_COPY_CHUNK", "shm", "bytes", 0, 0, LONG_MAX, SETTING(shm_copy_chunk), MUR_ANY_TIME, false,
      "piece of a large message that sender or receiver copies at a time; 0 chooses by what is left"},
-    {"MUR_SHM_LANE_SLOTS", "records", 0, 0, 65536, SETTING(shm_lane_slots),
+    {"MUR_SHM_LANE_SLOTS", "shm", "records", 0, 0, 65536, SETTING(shm_lane_slots), MUR_BEFORE_START, true,
      "records that fit into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
-    {"MUR_SHM_LANE_BYTES", "bytes", 0, 0, 1L << 30, SETTING(shm_lane_bytes),
+    {"MUR_SHM_LANE_BYTES", "shm", "bytes", 0, 0, 1L << 30, SETTING(shm_lane_bytes), MUR_BEFORE_START, true,
      "payload that fits into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
-    {"MUR_TCP_EAGER_MAX", "bytes", 65536, 0, 262144, SETTING(tcp_eager_max),
+    {"MUR_TCP_EAGER_MAX", "tcp", "bytes", 65536, 0, 262144, SETTING(tcp_eager_max), MUR_ANY_TIME, false,
      "messages up to this size are sent at once over the network, larger ones when the receiver is ready"},
-    {"MUR_TCP_BUFFER", "bytes", 0, 0, 1L << 30, SETTING(tcp_buffer),
+    {"MUR_TCP_BUFFER", "tcp", "bytes", 0, 0, 1L << 30, SETTING(tcp_buffer), MUR_ANY_TIME, false,
      "of the system's for each connection and direction; 0 lets the system choose"},
-    {"MUR_TCP_TIMEOUT", "seconds", 30, 1, 1000000, SETTING(tcp_timeout),
+    {"MUR_TCP_TIMEOUT", "tcp", "seconds", 30, 1, 1000000, SETTING(tcp_timeout), MUR_ANY_TIME, false,
      "how long a peer may stay out of reach before the job is ended"},
-    {"MUR_UNEXPECTED_MAX", "bytes", 0, 0, LONG_MAX, SETTING(unexpected_max),
+    {"MUR_UNEXPECTED_MAX", "pt2pt", "bytes", 0, 0, LONG_MAX, SETTING(unexpected_max), MUR_ANY_TIME, false,
      "kept of each sender's messages that no receive was posted for, before it must wait; 0 chooses by ranks"},
-    {"MUR_WAIT_SPIN", "microseconds", -1, -1, 1000000000, SETTING(wait_spin),
+    {"MUR_WAIT_SPIN", "engine", "microseconds", -1, -1, 1000000000, SETTING(wait_spin), MUR_ANY_TIME, false,
      "how long a waiting rank spins before it yields its core; -1 chooses by cores and ranks"},
-    {"MUR_WAIT_YIELD", "microseconds", -1, -1, 1000000000, SETTING(wait_yield),
+    {"MUR_WAIT_YIELD", "engine", "microseconds", -1, -1, 1000000000, SETTING(wait_yield), MUR_ANY_TIME, false,
      "how long a waiting rank yields its core before it sleeps; -1 chooses by cores and ranks"},
-    {"MUR_COLL_BOARD", "0 or 1", 1, 0, 1, SETTING(coll_board),
+    {"MUR_COLL_BOARD", "coll", "0 or 1", 1, 0, 1, SETTING(coll_board), MUR_ANY_TIME, true,
      "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
-    {"MUR_COLL_VERBOSE", "0 or 1", 0, 0, 1, SETTING(coll_verbose),
+    {"MUR_COLL_VERBOSE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_verbose), MUR_ANY_TIME, false,
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
-    {"MUR_RMA_DIRECT", "0 or 1", 1, 0, 1, SETTING(rma_direct),
+    {"MUR_RMA_DIRECT", "rma", "0 or 1", 1, 0, 1, SETTING(rma_direct), MUR_ANY_TIME, true,
      "one-sided operations reach the memory of ranks of the node directly; 0 uses messages for everything"},
-    {"MUR_PROGRESS_THREAD", "0 or 1", 0, 0, 1, SETTING(progress_thread),
+    {"MUR_PROGRESS_THREAD", "engine", "0 or 1", 0, 0, 1, SETTING(progress_thread), MUR_BEFORE_START, false,
      "1: a thread answers one-sided operations that come by message while the program computes"},
-    {"MUR_IO_SHARED", "0 or 1", 1, 0, 1, SETTING(io_shared),
+    {"MUR_IO_SHARED", "io", "0 or 1", 1, 0, 1, SETTING(io_shared), MUR_ANY_TIME, true,
      "ranks of one node access a file together through memory that they share; 0 exchanges messages"},
-    {"MUR_INFO", "0 or 1", 0, 0, 1, SETTING(info), "rank 0 prints version, transports and all settings at start"},
+    {"MUR_HUGE_PAGES", "process", "0, 1 or 2", 1, 0, 2, SETTING(huge_pages), MUR_ANY_TIME, false,
+     "for large pieces of MPI_Alloc_mem: 1 asks for transparent huge pages, 2 takes reserved ones first, 0 neither"},
+    {"MUR_INFO", "process", "0 or 1", 0, 0, 1, SETTING(info), MUR_BEFORE_START, false,
+     "rank 0 prints version, transports and all settings at start"},
 };
 const size_t mur_setting_count = sizeof mur_setting_table / sizeof mur_setting_table[0];
 
+const struct mur_text_setting mur_text_setting_table[] = {
+    {"MUR_TRANSPORT", "process", "which transports may be used, a list of shm and tcp; empty: both"},
+    {"MUR_TCP_INCLUDE", "tcp", "network interfaces or subnets to use, a list; empty: all"},
+    {"MUR_TCP_EXCLUDE", "tcp", "network interfaces or subnets not to use, a list"},
+    {"MUR_TCP_PORTS", "tcp", "ports to listen on, FIRST-LAST; empty: the system chooses"},
+    {"MUR_COLL", "coll", "algorithms of collectives that go by messages: kind:algorithm, a list"},
+};
+const size_t mur_text_setting_count = sizeof mur_text_setting_table / sizeof mur_text_setting_table[0];
+
 struct mur_settings mur_settings;
+
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+
+const char *mur_text_setting_value(const struct mur_text_setting *setting)
+{
+    const char *value = getenv(setting->name);
+
+    return value ? value : "";
+}
 
 static bool parse(const struct mur_setting *setting, const char *text, long *value)
 {
@@ -65,7 +87,8 @@ static bool parse(const struct mur_setting *setting, const char *text, long *val
     return !*end && *value >= setting->minimum && *value <= setting->maximum;
 }
 
-int mur_settings_read(char *complaint, size_t bytes)
+/* Returns how many values were no good, the first of them described. */
+static int read_all(char *complaint, size_t bytes)
 {
     int complaints = 0;
 
@@ -84,4 +107,18 @@ int mur_settings_read(char *complaint, size_t bytes)
                      setting->name, text, setting->unit, setting->minimum, setting->maximum, setting->default_value);
     }
     return complaints;
+}
+
+/* Once only: what a tool has written before MPI starts must last. */
+const char *mur_settings_read(void)
+{
+    static bool is_read;
+    static char complaint[256];
+
+    pthread_mutex_lock(&guard);
+    if (!is_read && !read_all(complaint, sizeof complaint))
+        complaint[0] = 0;
+    is_read = true;
+    pthread_mutex_unlock(&guard);
+    return complaint[0] ? complaint : NULL;
 }

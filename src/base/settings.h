@@ -24,24 +24,47 @@ struct mur_settings {
     long rma_direct;
     long progress_thread;
     long io_shared;
+    long huge_pages;
     long info;
 };
 extern struct mur_settings mur_settings;
 
+/* When a setting may be changed by a tool (MPI_T_cvar_write). */
+enum mur_change { MUR_BEFORE_START, MUR_ANY_TIME };
+
 struct mur_setting {
     const char *name; /* as in the environment */
+    const char *part; /* of the library that it belongs to: a name of src/tool/category.c */
     const char *unit;
     long default_value;
     long minimum, maximum;
     size_t offset; /* of the value in struct mur_settings */
+    enum mur_change change;
+    bool is_equal; /* must be the same at all ranks */
     const char *meaning;
 };
 extern const struct mur_setting mur_setting_table[];
 extern const size_t mur_setting_count;
 
-/* Reads all settings from the environment. A value that is no number or out of range leaves the default and is
- * reported: returns the number of such values, the first described in `complaint`. */
-int mur_settings_read(char *complaint, size_t bytes);
+/* Settings that are texts: they stay in the environment, and are read where they are used. */
+struct mur_text_setting {
+    const char *name, *part, *meaning;
+};
+extern const struct mur_text_setting mur_text_setting_table[];
+extern const size_t mur_text_setting_count;
+
+/* Never NULL. */
+const char *mur_text_setting_value(const struct mur_text_setting *setting);
+
+/* Reads all settings from the environment, the first time that it is called. A value that is no number or out of range
+ * leaves the default and is reported: returns a description of the first such value, or NULL. */
+const char *mur_settings_read(void);
+
+/* 0 or 1. */
+static inline bool mur_setting_is_switch(const struct mur_setting *setting)
+{
+    return setting->minimum == 0 && setting->maximum == 1;
+}
 
 static inline long *mur_setting_value(const struct mur_setting *setting)
 {

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/settings.h"
 
 #define BUILDER(name_, call_)                                                                                          \
@@ -65,6 +66,7 @@ const struct mur_algorithm mur_algorithms[] = {
     {MUR_NEIGHBOR_ALLGATHER, "direct", 0, 0, neighbor_allgather, true},
     {MUR_NEIGHBOR_ALLTOALL, "direct", 0, 0, neighbor_alltoall, true},
 };
+uint64_t mur_algorithm_uses[sizeof mur_algorithms / sizeof mur_algorithms[0]];
 const size_t mur_algorithm_count = sizeof mur_algorithms / sizeof mur_algorithms[0];
 
 static const char *const names[] = {
@@ -87,6 +89,8 @@ const char *mur_collective_name(enum mur_collective_kind kind)
 {
     return names[kind];
 }
+
+_Static_assert((int)MUR_COLLECTIVE_KINDS == (int)MUR_COUNTED_KINDS, "counters know all kinds");
 
 /* The bytes of a message or block that all ranks know; 0 where they do not. */
 static size_t known_bytes(const struct mur_collective *c)

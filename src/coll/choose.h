@@ -15,6 +15,7 @@ struct mur_algorithm {
 };
 extern const struct mur_algorithm mur_algorithms[];
 extern const size_t mur_algorithm_count;
+extern uint64_t mur_algorithm_uses[]; /* how often each has built a schedule */
 
 /* The name of a kind in lower case: "allreduce". */
 const char *mur_collective_name(enum mur_collective_kind kind);

@@ -2,6 +2,7 @@
 /* Starting collectives: the rules that all forms share, and the choice of what performs them. */
 #include "coll/collective.h"
 
+#include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "coll/choose.h"
@@ -35,6 +36,8 @@ void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c
 {
     const struct mur_algorithm *algorithm = mur_choose(c, s->comm);
 
+    mur_counters.schedules++;
+    mur_algorithm_uses[algorithm - mur_algorithms]++;
     if (__builtin_expect(mur_settings.coll_verbose, 0))
         mur_choice_tell(c, s->comm, algorithm->name);
     algorithm->build(s, c);
@@ -47,6 +50,8 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
 
     if (rc)
         return rc;
+    mur_counters.collectives[c->kind]++;
+    comm->collectives++;
     if (form == MUR_BLOCKING && mur_node_takes(c, comm))
         return mur_node_run(c, comm);
     if (form == MUR_NONBLOCKING && mur_node_takes(c, comm))

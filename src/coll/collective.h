@@ -21,6 +21,7 @@ enum mur_collective_kind {
     MUR_EXSCAN,
     MUR_NEIGHBOR_ALLGATHER,
     MUR_NEIGHBOR_ALLTOALL,
+    MUR_COLLECTIVE_KINDS,
 };
 
 /* The arguments are those of the MPI function, checked. What an operation does not have is zero. */

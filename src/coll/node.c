@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "base/copy.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "coll/choose.h"
@@ -164,6 +165,7 @@ static void describe(struct mur_node_op *op, const struct mur_collective *c, str
 
 static void begin(struct mur_node_op *op)
 {
+    mur_counters.board_collectives++;
     op->ticket = op->board->started++;
     op->advance = choose(&op->c, op->comm);
     if (__builtin_expect(mur_settings.coll_verbose, 0))

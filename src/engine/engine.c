@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
@@ -85,6 +86,7 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
         peer->next_backlogged = mur_engine.backlogged;
         mur_engine.backlogged = peer;
     }
+    mur_counters.backlogged++;
     entry->next = NULL;
     *peer->backlog_tail = entry;
     peer->backlog_tail = &entry->next;
@@ -182,6 +184,7 @@ bool mur_progress(void)
 {
     bool moved = mur_engine.transport->progress() > 0;
 
+    mur_counters.passes++;
     if (__builtin_expect(mur_engine.network != NULL, 0))
         moved |= mur_engine.network->progress() > 0;
     if (__builtin_expect(mur_engine.backlogged != NULL, 0))

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/counters.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "engine/cores.h"
@@ -92,11 +93,14 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
+        mur_counters.idle_yields++;
         mur_engine_unlock();
         sched_yield();
         mur_engine_lock();
     } else {
+        mur_counters.idle_sleeps++;
         mur_engine_rest();
+        mur_counters.sleep_ns += now_ns() - now;
         waiter->since = 0;
         waiter->polls = 0;
     }
@@ -140,6 +144,7 @@ bool mur_poke(void)
     if (!budget.is_known)
         choose_budget();
     if (budget.polls == POLLS_SHARED_CORE) {
+        mur_counters.idle_yields++;
         mur_engine_unlock();
         sched_yield();
         mur_engine_lock();

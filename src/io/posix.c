@@ -7,6 +7,7 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/counters.h"
 #include "engine/lock.h"
 #include "io/driver.h"
 
@@ -50,19 +51,33 @@ static ssize_t posix_write(int fd, const void *memory, size_t bytes, off_t offse
     return (ssize_t)done;
 }
 
+static ssize_t count_read(ssize_t done)
+{
+    mur_counters.file_reads++;
+    mur_counters.file_read_bytes += done > 0 ? (size_t)done : 0;
+    return done;
+}
+
+static ssize_t count_write(ssize_t done)
+{
+    mur_counters.file_writes++;
+    mur_counters.file_write_bytes += done > 0 ? (size_t)done : 0;
+    return done;
+}
+
 static ssize_t shared_read(int fd, void *memory, size_t bytes, off_t offset)
 {
     ssize_t done;
     int number;
 
     if (bytes < LONG_CALL)
-        return posix_read(fd, memory, bytes, offset);
+        return count_read(posix_read(fd, memory, bytes, offset));
     mur_engine_unlock();
     done = posix_read(fd, memory, bytes, offset);
     number = errno;
     mur_engine_lock();
     errno = number;
-    return done;
+    return count_read(done);
 }
 
 static ssize_t shared_write(int fd, const void *memory, size_t bytes, off_t offset)
@@ -71,13 +86,13 @@ static ssize_t shared_write(int fd, const void *memory, size_t bytes, off_t offs
     int number;
 
     if (bytes < LONG_CALL)
-        return posix_write(fd, memory, bytes, offset);
+        return count_write(posix_write(fd, memory, bytes, offset));
     mur_engine_unlock();
     done = posix_write(fd, memory, bytes, offset);
     number = errno;
     mur_engine_lock();
     errno = number;
-    return done;
+    return count_write(done);
 }
 
 static int posix_sync(int fd)

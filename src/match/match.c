@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/copy.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "mpi.h"
 
@@ -197,6 +198,9 @@ struct mur_message *mur_match_keep(struct mur_peer *peer, const struct mur_frame
     message->frame = *frame;
     message->comm = NULL;
     message->node[EXACT].order = match.arrival_order++;
+    mur_counters.unexpected++;
+    mur_level_add(&mur_counters.unexpected_now, &mur_counters.unexpected_peak, 1);
+    mur_level_add(&mur_counters.unexpected_bytes_now, &mur_counters.unexpected_bytes_peak, frame->bytes);
     for (int class = 0; class < CLASSES; class ++)
         if (match.is_indexed[class])
             index_message(message, class);
@@ -255,6 +259,8 @@ struct mur_message *mur_match_find(const struct mur_match_key *key)
 
 void mur_match_take(struct mur_message *message)
 {
+    mur_counters.unexpected_now--;
+    mur_counters.unexpected_bytes_now -= message->frame.bytes;
     for (int class = 0; class < CLASSES; class ++)
         if (match.is_indexed[class])
             erase(&match.unexpected, &message->node[class]);

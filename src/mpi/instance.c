@@ -38,13 +38,12 @@ static int start_objects(void)
 
 static int start(void)
 {
-    char complaint[256];
-    int rc, complaints;
+    const char *complaint = mur_settings_read();
+    int rc;
 
-    complaints = mur_settings_read(complaint, sizeof complaint);
     if ((rc = mur_boot_start()))
         return rc;
-    if (complaints && mur_process.rank == 0)
+    if (complaint && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
     mur_pointer_setup();
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||

@@ -1,11 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 §9.2). What has been allocated is kept in a small hash table, so that freeing
- * anything else is an error and no crash. */
+ * anything else is an error and no crash.
+ *
+ * Large pieces are put on huge pages where the system has them (MUR_HUGE_PAGES): transparent ones, which the kernel
+ * provides when it can, or reserved ones, which are there for sure but belong to all; without either there are small
+ * pages, and nothing else changes. */
+#define _GNU_SOURCE
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
+#include "base/counters.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include "mpi/bodies.h"
 #include "object/info.h"
 
@@ -14,6 +23,9 @@ enum { BUCKETS = 256, ALIGNMENT = 64 /* a cache line; more than any predefined t
 struct allocation {
     struct allocation *next;
     void *memory;
+    size_t bytes;  /* that were asked for */
+    size_t mapped; /* bytes of reserved huge pages; 0: it is from the heap */
+    bool is_huge;
 };
 static struct allocation *buckets[BUCKETS];
 
@@ -31,22 +43,84 @@ static size_t alignment_of(const struct mur_info *info)
     return wanted > ALIGNMENT && wanted <= (1u << 30) && !(wanted & (wanted - 1)) ? (size_t)wanted : ALIGNMENT;
 }
 
+/* What one entry of the page table's second level maps; 0: this system has no huge pages. */
+static size_t huge_page_bytes(void)
+{
+    static size_t bytes = 1; /* not known yet */
+    FILE *file;
+
+    if (bytes != 1)
+        return bytes;
+    bytes = 0;
+    file = fopen("/sys/kernel/mm/transparent_hugepage/hpage_pmd_size", "re");
+    if (file && (fscanf(file, "%zu", &bytes) != 1 || bytes & (bytes - 1)))
+        bytes = 0;
+    if (file)
+        fclose(file);
+    return bytes;
+}
+
+/* On reserved huge pages, all of which are there when the call returns; false: there are not enough. */
+static bool map_reserved(struct allocation *allocation, size_t huge)
+{
+    size_t bytes = (allocation->bytes + huge - 1) & ~(huge - 1);
+    int order = __builtin_ctzll(huge);
+    void *memory;
+
+    if (bytes < allocation->bytes)
+        return false;
+    memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                  MAP_PRIVATE | MAP_ANONYMOUS | MAP_HUGETLB | order << MAP_HUGE_SHIFT, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    allocation->memory = memory;
+    allocation->mapped = bytes;
+    allocation->is_huge = true;
+    return true;
+}
+
+static bool provide(struct allocation *allocation, size_t alignment)
+{
+    size_t huge = mur_settings.huge_pages ? huge_page_bytes() : 0;
+    bool is_large = huge && allocation->bytes >= huge;
+
+    if (is_large && mur_settings.huge_pages == 2 && alignment <= huge && map_reserved(allocation, huge))
+        return true;
+    if (is_large && alignment < huge)
+        alignment = huge;
+    if (posix_memalign(&allocation->memory, alignment, allocation->bytes ? allocation->bytes : 1))
+        return false;
+    if (is_large)
+        allocation->is_huge = madvise(allocation->memory, allocation->bytes & ~(huge - 1), MADV_HUGEPAGE) == 0;
+    return true;
+}
+
+static void count(const struct allocation *allocation, bool is_there)
+{
+    size_t huge = allocation->is_huge ? allocation->bytes : 0;
+
+    mur_counters.allocated += is_there ? allocation->bytes : -allocation->bytes;
+    mur_counters.huge_bytes += is_there ? huge : -huge;
+}
+
 int mur_mpi_alloc_mem(MPI_Aint size, struct mur_info *info, void *baseptr)
 {
     struct allocation *allocation, **bucket;
-    void *memory;
 
     if (size < 0)
         return mur_error(MPI_ERR_ARG, "size is %lld, but must be 0 or more", (long long)size);
-    allocation = malloc(sizeof *allocation);
-    if (!allocation || posix_memalign(&memory, alignment_of(info), size ? (size_t)size : 1)) {
+    allocation = calloc(1, sizeof *allocation);
+    if (allocation)
+        allocation->bytes = (size_t)size;
+    if (!allocation || !provide(allocation, alignment_of(info))) {
         free(allocation);
         return mur_error(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
     }
-    bucket = bucket_of(memory);
-    *allocation = (struct allocation){.next = *bucket, .memory = memory};
+    count(allocation, true);
+    bucket = bucket_of(allocation->memory);
+    allocation->next = *bucket;
     *bucket = allocation;
-    memcpy(baseptr, &memory, sizeof memory);
+    memcpy(baseptr, &allocation->memory, sizeof allocation->memory);
     return MPI_SUCCESS;
 }
 
@@ -63,7 +137,11 @@ int mur_mpi_free_mem(void *base)
         return mur_error(MPI_ERR_BASE, "base is %p, which MPI_Alloc_mem has not given out, or which was freed already",
                          base);
     *link = found->next;
+    count(found, false);
+    if (found->mapped)
+        munmap(found->memory, found->mapped);
+    else
+        free(found->memory);
     free(found);
-    free(base);
     return MPI_SUCCESS;
 }

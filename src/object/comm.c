@@ -32,6 +32,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->local = NULL;
     comm->hints = 0;
     comm->sequence = 0;
+    comm->collectives = 0;
     comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
     mur_errhandler_retain(errhandler);

@@ -27,6 +27,7 @@ struct mur_comm {
     struct mur_comm *local;   /* of an intercommunicator: a communicator of the own group that collectives use; owned */
     uint32_t hints;           /* that the user has asserted: bits of enum mur_comm_hint */
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
+    uint64_t collectives;     /* that users have started here, for tools */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
     void *file; /* struct mur_file whose messages it carries, and whose error handler is its own then; or NULL */

@@ -5,6 +5,7 @@
  * go the same way. A sender that only sends looks for answers now and then, so that a HOLD reaches it (send.c). */
 #include "pt2pt/flow.h"
 
+#include "base/counters.h"
 #include "base/settings.h"
 
 enum { ALL_PEERS_MAX = 256 << 20, PEER_MAX = 16 << 20, PEER_MIN = 1 << 20 };
@@ -28,6 +29,7 @@ static void tell(struct mur_peer *peer, bool is_held)
     struct mur_frame frame = {.kind = is_held ? MUR_FRAME_HOLD : MUR_FRAME_RESUME};
 
     peer->is_held = is_held;
+    mur_counters.holds += is_held;
     mur_send_control(peer, &frame, NULL);
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/copy.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
@@ -35,6 +36,8 @@ void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const
         return;
     }
     bytes = mur_receive_fit(request, frame->bytes);
+    mur_counters.eager_receives++;
+    mur_counters.eager_receive_bytes += bytes;
     request->result.bytes = (MPI_Count)bytes;
     if (request->is_dense) {
         if (data != request->buffer) /* else it is there */

@@ -26,6 +26,7 @@
 
 #include "base/checker.h"
 #include "base/copy.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
@@ -115,6 +116,8 @@ int mur_rendezvous_send(struct mur_request *request)
     if (request->is_dense && request->bytes >= COPY_MIN)
         request->transfer = transfer_get(request->peer);
     request->moved = 0;
+    mur_counters.rendezvous_sends++;
+    mur_counters.rendezvous_send_bytes += request->bytes;
     request->backlog.resume = resume_ready;
     if (request->peer->backlog || !resume_ready(&request->backlog))
         mur_backlog_add(request->peer, &request->backlog);
@@ -194,6 +197,7 @@ static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfe
                           : peer->transport->read(peer, request->buffer + start, transfer->source + start, bytes);
     if (!is_copied)
         copy_failed(peer, limit);
+    mur_counters.copied_bytes += bytes;
     /* Release: the data before the count. Acquire: whoever counts the last byte has everybody's data. */
     *is_last = atomic_fetch_add_explicit(&transfer->done, bytes, memory_order_acq_rel) + bytes == limit;
     *is_over |= *is_last;
@@ -270,6 +274,8 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
     size_t bytes = mur_receive_fit(request, ready->length);
     struct mur_peer *peer = request->peer;
 
+    mur_counters.rendezvous_receives++;
+    mur_counters.rendezvous_receive_bytes += bytes;
     request->peer_request = ready->request;
     request->result.bytes = (MPI_Count)bytes;
     if (!bytes) {
@@ -349,6 +355,7 @@ static bool resume_pieces(struct mur_backlog_entry *entry)
         piece = piece < left ? piece : left;
         if (!send_piece(request, piece))
             return false;
+        mur_counters.piece_bytes += piece;
         request->moved += piece;
         if (request->moved == request->bytes) {
             send_complete(request);
@@ -380,6 +387,7 @@ static bool resume_straight(struct mur_backlog_entry *entry)
     name_request(&frame, request->peer_request);
     if (!transport->send_straight(request->peer, &frame, request->buffer + request->moved, straight_sent, request))
         return false;
+    mur_counters.straight_bytes += frame.bytes;
     request->pieces++;
     request->moved += frame.bytes;
     if (request->moved < request->bytes)

@@ -3,13 +3,13 @@
  * backlog, so that messages keep their order (MPI-5.0 §3.5). */
 #include <stdlib.h>
 
+#include "base/counters.h"
 #include "base/error.h"
 #include "datatype/layout.h"
 #include "pt2pt/pt2pt.h"
 
 /* After so many eager sends progress is made once, so that a process which only sends hears what it is told. */
 enum { SENDS_A_LOOK = 256 };
-static unsigned sent;
 
 /* Bytes of data in count elements; an error when no memory could hold them. */
 static inline int data_bytes(MPI_Count count, const struct mur_type *type, size_t *bytes)
@@ -58,6 +58,8 @@ static bool resume_eager(struct mur_backlog_entry *entry)
         is_sent = request->peer->transport->send_packed(request->peer, &request->frame, pack, &cursor);
     }
     if (is_sent) {
+        mur_counters.eager_sends++;
+        mur_counters.eager_send_bytes += request->bytes;
         mur_engine.open_operations--;
         mur_request_complete(request);
     }
@@ -108,7 +110,8 @@ int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int de
     frame = (struct mur_frame){
         .kind = MUR_FRAME_EAGER, .context = context, .source = comm->rank, .tag = tag, .bytes = (uint32_t)bytes};
     if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type)) {
-        if (__builtin_expect(++sent % SENDS_A_LOOK == 0, 0))
+        mur_counters.eager_send_bytes += bytes;
+        if (__builtin_expect(++mur_counters.eager_sends % SENDS_A_LOOK == 0, 0))
             mur_progress();
         return MPI_SUCCESS;
     }

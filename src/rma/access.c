@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Put and get: where the target's memory is, and moving data there and back. */
 #include "base/copy.h"
+#include "base/counters.h"
 #include "base/error.h"
 #include "coll/schedule.h"
 #include "engine/engine.h"
@@ -180,6 +181,8 @@ int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
     room = a->target_count * a->target_type->size;
     if (__builtin_expect(bytes > room, 0))
         return too_long(bytes, "origin", "target", room);
+    mur_counters.puts++;
+    mur_counters.put_bytes += (uint64_t)bytes;
     target = &a->win->targets[a->rank];
     if (target->way == MUR_WAY_MESSAGES)
         return mur_rma_send(MUR_RMA_PUT, a, NULL, request_p);
@@ -205,6 +208,8 @@ int mur_rma_get(struct mur_rma_arguments *a, struct mur_request **request_p)
     room = a->origin_count * a->origin_type->size;
     if (__builtin_expect(bytes > room, 0))
         return too_long(bytes, "target", "origin", room);
+    mur_counters.gets++;
+    mur_counters.get_bytes += (uint64_t)bytes;
     target = &a->win->targets[a->rank];
     if (target->way == MUR_WAY_MESSAGES)
         return mur_rma_send(MUR_RMA_GET, a, NULL, request_p);

@@ -4,6 +4,7 @@
  * pair of processes operations keep their order, since each is done before the next begins, or they are messages. */
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/error.h"
 #include "datatype/basic.h"
 #include "object/type_predefined.h"
@@ -403,6 +404,7 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return rc;
     if (request_p)
         *request_p = mur_request_finished;
+    mur_counters.accumulates++;
     if (!bytes)
         return MPI_SUCCESS;
     if (a->win->targets[a->rank].way == MUR_WAY_MESSAGES)
@@ -456,6 +458,7 @@ int mur_rma_compare_and_swap(struct mur_rma_arguments *a)
                          a->target_type->name);
     if ((rc = mur_rma_locate(a)))
         return rc;
+    mur_counters.accumulates++;
     if (a->win->targets[a->rank].way != MUR_WAY_MESSAGES)
         return mur_rma_apply_swap(a->win, a->rank, a->place, (size_t)a->target_type->size, a->compare, a->origin,
                                   a->result);

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/counters.h"
 #include "base/error.h"
 #include "boot/process.h"
 #include "datatype/basic.h"
@@ -332,6 +333,7 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *a, const stru
 
     if (!operation)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a one-sided operation");
+    mur_counters.rma_messages++;
     operation->queue = queue;
     operation->kind = kind;
     operation->is_answered = kind != MUR_RMA_PUT && kind != MUR_RMA_ACCUMULATE;

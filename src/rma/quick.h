@@ -5,6 +5,7 @@
 #define MUR_RMA_QUICK_H
 
 #include "base/copy.h"
+#include "base/counters.h"
 #include "rma/control.h"
 #include "rma/rma.h"
 
@@ -48,6 +49,8 @@ static inline bool mur_quick_put(const struct mur_win *win, int rank, MPI_Aint d
     if (!memory)
         return false;
     mur_copy(memory, origin, (size_t)bytes);
+    mur_counters.puts++;
+    mur_counters.put_bytes += (uint64_t)bytes;
     return true;
 }
 
@@ -64,6 +67,8 @@ static inline bool mur_quick_get(const struct mur_win *win, int rank, MPI_Aint d
     if (!memory)
         return false;
     mur_copy(origin, memory, (size_t)bytes);
+    mur_counters.gets++;
+    mur_counters.get_bytes += (uint64_t)bytes;
     return true;
 }
 
