@@ -228,6 +228,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_binding(cursor, &job->binding);
     pass_launcher(cursor, &job->launcher);
     pass_formats(cursor, &job->formats);
+    pass_constant(cursor, &job->manager);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);
     pass(cursor, &job->universe, sizeof job->universe);
     pass(cursor, &job->is_verbose, sizeof job->is_verbose);

@@ -3,7 +3,8 @@
  *
  *     COMMAND [OPTIONS] [-p PORT] HOST 'exec /path/of/mpiexec -agent PLACE PARENT ADDRESS...'
  *
- * so that a script which takes a host and a command for the shell there will do. The addresses are those at which the
+ * so that a script which takes a host and a command for the shell there will do; or, where a resource manager has given
+ * the hosts, the manager's own (srun, blaunch, qrsh). The addresses are those at which the
  * agent calls back. Nothing secret stands there: what proves the agent's right comes by its standard input. */
 #include <errno.h>
 #include <fcntl.h>
@@ -20,12 +21,39 @@
 #include "launch/say.h"
 #include "launch/tree/tree.h"
 
+/* Those that are no rsh: what stands between their name and the host, and before the command. */
+static const struct manager {
+    const char *launcher, *program;
+    const char *before[8]; /* a last word that ends in '=' is followed by the host at once */
+    const char *after[3];
+} managers[] = {
+    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, {"sh", "-c"}},
+    {"lsf", "blaunch", {NULL}, {NULL}},
+    {"sge", "qrsh", {"-inherit", "-V"}, {NULL}},
+};
+
+/* By -launcher, else by who has given us the hosts. */
+static const struct manager *find_manager(const struct mur_jobspec *job)
+{
+    static const char *const given_by[] = {"Slurm", "LSF", "Grid Engine"};
+
+    if (job->launcher.command)
+        return NULL;
+    for (size_t i = 0; i < sizeof managers / sizeof managers[0]; i++)
+        if (job->launcher.name ? strcmp(job->launcher.name, managers[i].launcher) == 0
+                               : job->manager && strcmp(job->manager, given_by[i]) == 0)
+            return &managers[i];
+    return NULL;
+}
+
 const char *mur_start_name(const struct mur_jobspec *job)
 {
     const struct mur_launcher *launcher = &job->launcher;
 
     if (launcher->command)
         return launcher->command[0];
+    if (find_manager(job))
+        return find_manager(job)->program;
     if (launcher->name && strcmp(launcher->name, "rsh") == 0)
         return "rsh";
     return "ssh";
@@ -98,6 +126,25 @@ static void add_all(char **argv, int *count, char **words)
         add(argv, count, *words);
 }
 
+static void make_manager_command(const struct mur_child *child, uint16_t port, const struct manager *manager, char **argv)
+{
+    const struct mur_launcher *launcher = &child->tree->job->launcher;
+    const char *host = child->host->name;
+    int count = 0, i;
+
+    add(argv, &count, mur_alloc_text("%s", manager->program));
+    if (manager == &managers[0])
+        add_all(argv, &count, launcher->slurm_options);
+    add_all(argv, &count, launcher->options);
+    for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
+        add(argv, &count, mur_alloc_text("%s", manager->before[i]));
+    add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host));
+    for (i = 0; manager->after[i]; i++)
+        add(argv, &count, mur_alloc_text("%s", manager->after[i]));
+    add(argv, &count, remote_command(child, port));
+    argv[count] = NULL;
+}
+
 static void make_command(const struct mur_child *child, uint16_t port, char **argv)
 {
     const struct mur_jobspec *job = child->tree->job;
@@ -156,7 +203,10 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
     int ends[2] = {-1, -1};
     pid_t pid = -1;
 
-    make_command(child, port, argv);
+    if (find_manager(child->tree->job))
+        make_manager_command(child, port, find_manager(child->tree->job), argv);
+    else
+        make_command(child, port, argv);
     if (pipe2(ends, O_CLOEXEC) == 0 && write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
         pid = fork();
     if (pid == 0)

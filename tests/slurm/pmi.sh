@@ -66,6 +66,12 @@ for plugin in $plugins; do
     done
     output=$(timeout 60 srun --mpi=$plugin -K -n 3 "$BUILD/tests/boot/boot-victim" abort 2>&1) && fail "abort: $output"
 done
+# mpiexec in an allocation: it starts its agents by srun, one rank a slot.
+output=$(timeout 100 salloc -Q -N 2 -n 4 "$BUILD/bin/mpiexec" "$BUILD/examples/ring" 2>&1 </dev/null)
+[[ $output == *"ring of 4 ranks"* ]] || fail "mpiexec in an allocation: $output"
+output=$(timeout 100 salloc -Q -N 2 -n 2 "$BUILD/bin/mpiexec" -l sh -c 'echo $SLURMD_NODENAME' 2>&1 </dev/null | sort)
+[ "$(wc -l <<<"$output")" = 2 ] || fail "mpiexec in an allocation of two nodes: $output"
+
 output=$(timeout 60 srun --mpi=none -n 2 "$BUILD/examples/ring" 2>&1)
 [ $? -ne 0 ] && [[ $output == *"srun --mpi=pmi2"* ]] || fail "srun --mpi=none ring: $output"
 

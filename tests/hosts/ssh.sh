@@ -1,0 +1,43 @@
+#!/bin/bash
+# SPDX-License-Identifier: BSD-3-Clause
+# Agents started by the real ssh, from sshd on another host; and what is said where it refuses.
+. "$(dirname "$0")/lib.sh"
+sshd=$(command -v sshd || echo /usr/sbin/sshd)
+[ -x "$sshd" ] && command -v ssh >/dev/null || skip "no sshd or ssh"
+hosts_up 2
+mkdir -p /run/sshd
+ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/user" || skip "no keys"
+cp "$scratch/user.pub" "$scratch/authorized"
+chmod 755 "$scratch"
+cat >"$scratch/sshd_config" <<END
+HostKey $scratch/host
+AuthorizedKeysFile $scratch/authorized
+PermitRootLogin prohibit-password
+StrictModes no
+UsePAM no
+PidFile none
+END
+for i in 1 2; do
+    ip netns exec "$tag-h$i" unshare -u sh -c "hostname h$i; exec $sshd -D -p 2222 -f $scratch/sshd_config -E $scratch/log$i" &
+done
+for i in 1 2; do
+    for _ in $(seq 50); do
+        ip netns exec "$tag-h$i" bash -c ': <>/dev/tcp/127.0.0.1/2222' 2>/dev/null && break
+        sleep 0.1
+    done
+done
+options="-i $scratch/user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -F /dev/null"
+
+by_ssh() {
+    timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher ssh -launcher-port 2222 -launcher-args "$options" "$@" \
+        >"$scratch/out" 2>&1 </dev/null
+}
+
+by_ssh -host 10.77.0.1,10.77.0.2 -agent-width 1 -n 2 hostname || fail "by ssh: $(cat "$scratch/out")"
+[ "$(sort "$scratch/out" | tr '\n' ' ')" = "h1 h2 " ] || fail "by ssh: $(cat "$scratch/out")"
+by_ssh -host 10.77.0.1,10.77.0.2 -n 4 "$1" || fail "$1 by ssh: $(cat "$scratch/out")"
+echo >"$scratch/authorized"
+by_ssh -host 10.77.0.1 hostname && fail "ssh refuses, but the code is 0"
+grep -q "Permission denied" "$scratch/out" && grep -q "cannot start an agent on host 10.77.0.1: ssh ended with code 255" \
+    "$scratch/out" || fail "what is said when ssh refuses: $(cat "$scratch/out")"
+exit 0
