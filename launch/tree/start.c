@@ -126,7 +126,8 @@ static void add_all(char **argv, int *count, char **words)
         add(argv, count, *words);
 }
 
-static void make_manager_command(const struct mur_child *child, uint16_t port, const struct manager *manager, char **argv)
+static void make_manager_command(const struct mur_child *child, uint16_t port, const struct manager *manager,
+                                 char **argv)
 {
     const struct mur_launcher *launcher = &child->tree->job->launcher;
     const char *host = child->host->name;
