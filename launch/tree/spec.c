@@ -41,6 +41,15 @@ static void pass(struct cursor *cursor, void *data, size_t bytes)
     out->bytes += bytes;
 }
 
+/* Any byte but 0 is true. */
+static void pass_bool(struct cursor *cursor, bool *value)
+{
+    unsigned char byte = cursor->out ? *value : 0;
+
+    pass(cursor, &byte, 1);
+    *value = byte != 0;
+}
+
 /* A number of things to follow, each of a byte at least. */
 static int pass_count(struct cursor *cursor, int count)
 {
@@ -87,7 +96,7 @@ static void pass_list(struct cursor *cursor, char ***list)
     bool is_there = *list != NULL;
     int count = 0;
 
-    pass(cursor, &is_there, sizeof is_there);
+    pass_bool(cursor, &is_there);
     if (!is_there) {
         *list = NULL;
         return;
@@ -133,11 +142,11 @@ static void pass_launcher(struct cursor *cursor, struct mur_launcher *launcher)
 
 static void pass_formats(struct cursor *cursor, struct mur_formats *formats)
 {
-    pass(cursor, &formats->is_ranked, sizeof formats->is_ranked);
-    pass(cursor, &formats->is_tagged, sizeof formats->is_tagged);
-    pass(cursor, &formats->is_timed, sizeof formats->is_timed);
-    pass(cursor, &formats->is_merged, sizeof formats->is_merged);
-    pass(cursor, &formats->has_copies_only, sizeof formats->has_copies_only);
+    pass_bool(cursor, &formats->is_ranked);
+    pass_bool(cursor, &formats->is_tagged);
+    pass_bool(cursor, &formats->is_timed);
+    pass_bool(cursor, &formats->is_merged);
+    pass_bool(cursor, &formats->has_copies_only);
     pass_constant(cursor, &formats->prefix);
     pass_constant(cursor, &formats->out);
     pass_constant(cursor, &formats->err);
@@ -152,8 +161,8 @@ static void pass_binding(struct cursor *cursor, struct mur_binding_request *bind
     pass(cursor, &binding->map, sizeof binding->map);
     pass(cursor, &binding->width, sizeof binding->width);
     pass(cursor, &binding->block, sizeof binding->block);
-    pass(cursor, &binding->is_explicit, sizeof binding->is_explicit);
-    pass(cursor, &binding->is_reported, sizeof binding->is_reported);
+    pass_bool(cursor, &binding->is_explicit);
+    pass_bool(cursor, &binding->is_reported);
     count = binding->list_count = pass_count(cursor, binding->list_count);
     if (!cursor->out)
         binding->list = count ? mur_alloc((size_t)count, sizeof *binding->list) : NULL;
@@ -231,8 +240,8 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_constant(cursor, &job->manager);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);
     pass(cursor, &job->universe, sizeof job->universe);
-    pass(cursor, &job->is_verbose, sizeof job->is_verbose);
-    pass(cursor, &job->shows_exits, sizeof job->shows_exits);
+    pass_bool(cursor, &job->is_verbose);
+    pass_bool(cursor, &job->shows_exits);
 }
 
 void mur_spec_write(struct mur_spec *spec, const struct mur_jobspec *job)
