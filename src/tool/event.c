@@ -275,6 +275,7 @@ static void keep(const struct mur_event_instance *instance)
         return;
     }
     ring.kept[(ring.first + ring.count++) % MUR_EVENTS_KEPT] = *instance;
+    instance->registration->kept++;
     mur_lock.has_deferred = true;
 }
 
@@ -291,7 +292,7 @@ static void raise(enum mur_event_kind kind, const void *object, const void *data
         if (!registration->is_freed && (!registration->comm || registration->comm == object) &&
             level_for(registration, 0) >= 0) {
             instance.registration = registration;
-            if (is_inside || level_for(registration, required) < 0)
+            if (is_inside || registration->kept || level_for(registration, required) < 0)
                 keep(&instance);
             else
                 deliver(registration, required, &instance);
@@ -323,6 +324,7 @@ static void run_kept(void)
 
         ring.first = (ring.first + 1) % MUR_EVENTS_KEPT;
         ring.count--;
+        instance.registration->kept--;
         deliver(instance.registration, 0, &instance);
         end_if_unused(instance.registration, 0);
     }

@@ -45,6 +45,7 @@ struct mur_registration {
     struct mur_callback callbacks[MUR_SAFETY_LEVELS];
     MPI_T_event_dropped_cb_function dropped_handler;
     MPI_Count dropped; /* not told yet */
+    unsigned kept;     /* events that wait for the end of a call; those that follow must not overtake them */
     int uses;          /* callbacks that run now */
     bool is_freed;     /* by the user: gone when nobody uses it any more */
     MPI_T_event_free_cb_function free_function;

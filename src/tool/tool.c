@@ -3,6 +3,7 @@
 #include "tool/tool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -44,8 +45,11 @@ void mur_tool_leave(void)
     bool is_used = has_engine;
 
     pthread_mutex_unlock(&guard);
-    if (is_used)
-        mur_engine_unlock_slow();
+    if (!is_used)
+        return;
+    mur_engine_unlock_slow();
+    if (atomic_load_explicit(&mur_lock.wanting, memory_order_relaxed))
+        sched_yield(); /* a tool that asks all the time lets those that work go first */
 }
 
 int mur_tool_enter(void)

@@ -129,8 +129,9 @@ static void check_unexpected(MPI_T_cb_safety safety, MPI_Comm comm)
         found++;
     }
     CHECK(found == 100);
-    CHECK(heard[0].safety ==
-          (safety == MPI_T_CB_REQUIRE_NONE ? MPI_T_CB_REQUIRE_NONE : MPI_T_CB_REQUIRE_MPI_RESTRICTED));
+    if (!getenv("MUR_PROGRESS_THREAD")) /* whose events need more, or wait */
+        CHECK(heard[0].safety ==
+              (safety == MPI_T_CB_REQUIRE_NONE ? MPI_T_CB_REQUIRE_NONE : MPI_T_CB_REQUIRE_MPI_RESTRICTED));
     receive_round(100, 1000, bytes, comm);
     end(registration);
     mine = heard[0].count;
