@@ -4,6 +4,7 @@
 
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/events.h"
 #include "base/settings.h"
 #include "coll/choose.h"
 #include "coll/node.h"
@@ -52,6 +53,7 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
         return rc;
     mur_counters.collectives[c->kind]++;
     comm->collectives++;
+    mur_event(MUR_EVENT_COLLECTIVE, comm, &(struct mur_event_collective){.kind = (int)c->kind, .form = (int)form});
     if (form == MUR_BLOCKING && mur_node_takes(c, comm))
         return mur_node_run(c, comm);
     if (form == MUR_NONBLOCKING && mur_node_takes(c, comm))

@@ -28,6 +28,11 @@ static void *run(void *unused)
     return NULL;
 }
 
+bool mur_background_is_here(void)
+{
+    return is_running && pthread_equal(thread, pthread_self());
+}
+
 int mur_background_start(void)
 {
     if (!mur_settings.progress_thread)

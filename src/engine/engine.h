@@ -52,6 +52,9 @@ extern struct mur_engine mur_engine;
 /* Opens the transports for a job of `size` processes, with so much common memory. */
 int mur_engine_start(int size, size_t common_bytes);
 
+/* A tool has changed a setting: takes over those of the engine and the transports that may change while it runs. */
+void mur_engine_settings_changed(void);
+
 /* Whether all these processes share memory with this one. */
 bool mur_engine_is_node(const int *processes, int count);
 
@@ -63,6 +66,9 @@ bool mur_progress(void);
 
 /* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). */
 void mur_wait_for(const volatile uint8_t *flag);
+
+/* The budgets of spinning and yielding are asked for again. */
+void mur_wait_settings_changed(void);
 
 /* For loops whose condition is not a flag: call after each progress that moved nothing. */
 struct mur_waiter {

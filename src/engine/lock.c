@@ -26,6 +26,15 @@ void mur_engine_unlock_slow(void)
     pthread_mutex_unlock(&mur_lock.mutex);
 }
 
+void mur_engine_leave_slow(void)
+{
+    bool has_deferred = mur_lock.has_deferred;
+
+    mur_engine_unlock();
+    if (has_deferred)
+        mur_lock.run_deferred();
+}
+
 void mur_engine_breathe_slow(void)
 {
     pthread_mutex_unlock(&mur_lock.mutex);

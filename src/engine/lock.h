@@ -9,7 +9,9 @@
 #include <stdbool.h>
 
 struct mur_lock {
-    bool is_used; /* set once, at initialisation with MPI_THREAD_MULTIPLE */
+    bool is_used;               /* set once, at initialisation with MPI_THREAD_MULTIPLE */
+    bool has_deferred;          /* something is to be done when a call is about to return: */
+    void (*run_deferred)(void); /* called without the lock */
     pthread_mutex_t mutex;
     atomic_int wanting;     /* threads that wait for the mutex: who only polls lets them go first */
     int resting;            /* threads that wait on `moved`, or sleep in the transport */
@@ -32,6 +34,14 @@ static inline void mur_engine_unlock(void)
 {
     if (__builtin_expect(mur_lock.is_used, 0))
         mur_engine_unlock_slow();
+}
+
+/* The end of a call of the user's: what had to wait for a moment without restrictions is done now. */
+void mur_engine_leave_slow(void);
+static inline void mur_engine_leave(void)
+{
+    if (__builtin_expect(mur_lock.is_used | mur_lock.has_deferred, 0))
+        mur_engine_leave_slow();
 }
 
 /* Gives other threads a chance to enter. */

@@ -70,6 +70,11 @@ static void choose_budget(void)
     budget.is_known = is_final;
 }
 
+void mur_wait_settings_changed(void)
+{
+    budget.is_known = false;
+}
+
 int mur_wait_polls(void)
 {
     if (!budget.is_known)

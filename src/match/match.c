@@ -244,6 +244,18 @@ bool mur_match_has_messages(void)
     return match.unexpected.count != 0;
 }
 
+uint32_t mur_match_count(uint32_t context)
+{
+    uint32_t count = 0;
+
+    if (!match.unexpected.count)
+        return 0;
+    for (uint32_t i = 0; i <= match.unexpected.mask; i++)
+        for (struct mur_match_node *node = match.unexpected.buckets[i].first; node; node = node->next)
+            count += node->key.context == context && class_of(&node->key) == EXACT;
+    return count;
+}
+
 struct mur_message *mur_match_find(const struct mur_match_key *key)
 {
     int class = class_of(key);

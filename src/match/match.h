@@ -62,6 +62,9 @@ struct mur_message *mur_match_keep(struct mur_peer *peer, const struct mur_frame
 struct mur_message *mur_match_find(const struct mur_match_key *key);
 bool mur_match_has_messages(void);
 
+/* How many messages of a context wait. Looks at all that wait. */
+uint32_t mur_match_count(uint32_t context);
+
 /* Takes a waiting message out of the tables; the caller owns it and puts it back with mur_message_free. */
 void mur_match_take(struct mur_message *message);
 void mur_message_free(struct mur_message *message);

@@ -18,7 +18,7 @@
     ({                                                                                                                 \
         mur_engine_lock();                                                                                             \
         int locked_code = (call);                                                                                      \
-        mur_engine_unlock();                                                                                           \
+        mur_engine_leave();                                                                                            \
         locked_code;                                                                                                   \
     })
 

@@ -6,6 +6,7 @@
 #include "pt2pt/flow.h"
 
 #include "base/counters.h"
+#include "base/events.h"
 #include "base/settings.h"
 
 enum { ALL_PEERS_MAX = 256 << 20, PEER_MAX = 16 << 20, PEER_MIN = 1 << 20 };
@@ -30,6 +31,8 @@ static void tell(struct mur_peer *peer, bool is_held)
 
     peer->is_held = is_held;
     mur_counters.holds += is_held;
+    mur_event(MUR_EVENT_HOLD, NULL,
+              &(struct mur_event_hold){.process = peer->process, .is_held = is_held, .bytes = peer->kept});
     mur_send_control(peer, &frame, NULL);
 }
 

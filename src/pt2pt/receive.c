@@ -6,6 +6,7 @@
 #include "base/copy.h"
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/events.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
 #include "pt2pt/flow.h"
@@ -49,6 +50,16 @@ void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const
     mur_request_complete(request);
 }
 
+static void tell_unexpected(const struct mur_frame *frame, const void *data)
+{
+    const struct mur_ready *ready = data;
+    struct mur_event_message event = {.rank = frame->source, .tag = frame->tag, .bytes = frame->bytes};
+
+    if (frame->kind == MUR_FRAME_READY)
+        event.bytes = ready->length;
+    mur_event(MUR_EVENT_UNEXPECTED, NULL, &event);
+}
+
 static struct mur_request *find_receive(const struct mur_frame *frame)
 {
     struct mur_match_node *node = mur_match_arrival(frame->context, frame->source, frame->tag);
@@ -85,6 +96,7 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
     if (!mur_match_keep(peer, frame, data))
         mur_boot_abort(1, "no memory to keep a message that no receive was posted for");
     mur_flow_keep(peer, frame);
+    tell_unexpected(frame, data);
 }
 
 int mur_pt2pt_setup(void)

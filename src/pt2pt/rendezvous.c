@@ -28,6 +28,7 @@
 #include "base/copy.h"
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/events.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
@@ -116,6 +117,9 @@ int mur_rendezvous_send(struct mur_request *request)
     if (request->is_dense && request->bytes >= COPY_MIN)
         request->transfer = transfer_get(request->peer);
     request->moved = 0;
+    mur_event(MUR_EVENT_RENDEZVOUS, NULL,
+              &(struct mur_event_message){
+                  .rank = request->peer->process, .tag = request->frame.tag, .bytes = request->bytes});
     mur_counters.rendezvous_sends++;
     mur_counters.rendezvous_send_bytes += request->bytes;
     request->backlog.resume = resume_ready;
