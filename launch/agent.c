@@ -29,6 +29,7 @@
 #include "frame.h"
 #include "input.h"
 #include "kvs.h"
+#include "names.h"
 #include "output.h"
 #include "pmi/ranks.h"
 #include "say.h"
@@ -65,7 +66,8 @@ struct agent {
     struct mur_input input;
     struct mur_kvs *kvs;
     struct mur_pmi_ranks pmi;
-    struct rank *ranks; /* of this node */
+    struct mur_kvs *names; /* of services; mpiexec's own agent keeps those of all */
+    struct rank *ranks;    /* of this node */
     int count;
     int running;          /* of them, not yet ended */
     bool is_open;         /* all that is to be started has been */
@@ -284,8 +286,11 @@ static void put_value(void *owner, const char *text)
 {
     struct agent *agent = owner;
     const char *value = text + strlen(text) + 1;
+    bool is_name = mur_names_is_question(text);
 
-    if (!mur_kvs_put(agent->kvs, text, value))
+    if (is_name && !agent->uplink)
+        mur_names_act(agent->names, agent->kvs, text, value);
+    else if (!is_name && !mur_kvs_put(agent->kvs, text, value))
         mur_say("the values that the ranks leave for each other are too many for host %s; one is dropped",
                 agent->job->host);
     if (agent->uplink)
@@ -658,6 +663,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, const
     agent->node = mur_place_node(job, place->place);
     agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
     agent->kvs = mur_kvs_create(VALUES_MAX);
+    agent->names = mur_kvs_create(VALUES_MAX);
     agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);
     agent->loop = place->loop ? place->loop : &own_loop;
     if (!place->loop)

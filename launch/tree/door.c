@@ -205,7 +205,7 @@ static bool greet(int fd, const unsigned char *secret, int own, int parent, uint
     struct mur_proof proof;
     struct mur_welcome welcome;
 
-    mur_handshake_call(&handshake, secret, MUR_PURPOSE_AGENTS, own, parent);
+    mur_handshake_call(&handshake, secret, MUR_PURPOSE_AGENTS, 0, own, parent);
     if (!say(fd, &handshake.hello, sizeof handshake.hello) || !hear(fd, &challenge, sizeof challenge))
         return false;
     if (!mur_handshake_prove(&handshake, &challenge, received, &proof)) {

@@ -25,13 +25,15 @@ static struct covered cover(const struct mur_handshake *h, const char *word, uin
     return covered;
 }
 
-void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, int from, int to)
+void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, uint64_t job, int from,
+                        int to)
 {
     *h = (struct mur_handshake){.secret = secret};
     memcpy(h->hello.magic, magic, sizeof magic);
     h->hello.protocol = MUR_WIRE_PROTOCOL;
     h->hello.byte_order = BYTE_ORDER;
     h->hello.purpose = purpose;
+    h->hello.job = job;
     h->hello.from = from;
     h->hello.to = to;
     mur_secret_random(h->hello.nonce, sizeof h->hello.nonce);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How the two ends of a connection prove to each other that they belong to the same job, before anything else is
- * believed. Four messages, of fixed size, in the order of the bytes of this machine:
+/* How the two ends of a connection prove to each other that they know a secret (of their job; between jobs, of the
+ * called process or port), before anything else is believed. Four messages, of fixed size, in the order of the bytes of
+ * this machine:
  *
  *   caller                                      called
  *     hello: who calls whom, a nonce ------------>
@@ -8,7 +9,7 @@
  *     proof: how far, and a MAC over all so far ->
  *     <------------- welcome: a verdict, how far, and a MAC over all so far
  *
- * A MAC is keyed by the job's secret, and covers a word that says which message it is for, so none can be sent back or
+ * A MAC is keyed by the secret, and covers a word that says which message it is for, so none can be sent back or
  * used for another connection. `received` is for streams that go on where an earlier connection broke: the bytes that
  * have arrived at the sender of this message. The functions only build and check; the sockets are the callers'. */
 #ifndef MUR_BASE_HANDSHAKE_H
@@ -20,7 +21,7 @@
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 1 };
+enum { MUR_WIRE_PROTOCOL = 2 };
 
 struct mur_hello {
     char magic[8];
@@ -29,10 +30,16 @@ struct mur_hello {
     uint32_t purpose; /* enum mur_purpose */
     int32_t from, to;
     uint32_t spare;
+    uint64_t job; /* the caller's, where that is not known anyway */
     unsigned char nonce[MUR_NONCE_BYTES];
 };
 
-enum mur_purpose { MUR_PURPOSE_RANKS = 1, MUR_PURPOSE_AGENTS };
+enum mur_purpose {
+    MUR_PURPOSE_RANKS = 1, /* of one job */
+    MUR_PURPOSE_AGENTS,
+    MUR_PURPOSE_FOREIGN, /* ranks of two jobs; the secret is that of the called one */
+    MUR_PURPOSE_PORT,    /* a rank that connects to a port */
+};
 
 struct mur_challenge {
     unsigned char nonce[MUR_NONCE_BYTES];
@@ -62,7 +69,8 @@ struct mur_handshake {
 enum mur_hello_fault { MUR_HELLO_FINE, MUR_HELLO_STRANGER, MUR_HELLO_VERSION };
 
 /* The caller's half. */
-void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, int from, int to);
+void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, uint64_t job, int from,
+                        int to);
 bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
                          struct mur_proof *proof);
 bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, const struct mur_welcome *welcome);

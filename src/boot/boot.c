@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "boot/foreign.h"
 #include "boot/job.h"
 #include "boot/process.h"
@@ -58,6 +59,7 @@ static int make_job(void)
         return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)bytes,
                          strerror(errno));
     job->size = job->nodes = job->local_size = 1;
+    mur_secret_random(job->secret, sizeof job->secret);
     mur_process.job = job;
     mur_process.node_bytes = bytes - mur_job_bytes(1);
     mur_process.node_memory = (char *)job + mur_job_bytes(1);
@@ -177,26 +179,90 @@ int mur_boot_ask(const char *key)
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
-bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
+/* Answers that came while another was waited for, oldest first. */
+struct kept {
+    struct kept *next;
+    struct mur_control_message message;
+};
+static struct kept *kept, **kept_tail = &kept;
+
+static void keep(const struct mur_control_message *message)
+{
+    struct kept *one = malloc(sizeof *one);
+
+    if (!one)
+        mur_boot_abort(1, "no memory for an answer of the launcher");
+    *one = (struct kept){.message = *message};
+    *kept_tail = one;
+    kept_tail = &one->next;
+}
+
+/* The next message of the agent; false: there is none (flags: MSG_DONTWAIT), or it makes no sense. */
+static bool receive(struct mur_control_message *message, int flags)
 {
     const size_t head = offsetof(struct mur_control_message, text);
-    struct mur_control_message message;
     ssize_t got;
+
+    do
+        got = recv(mur_process.control_fd, message, sizeof *message, flags);
+    while (got < 0 && errno == EINTR);
+    return got >= (ssize_t)head && message->length == (size_t)got - head;
+}
+
+/* The key and the value of an answer. */
+static bool take_apart(const struct mur_control_message *message, char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
+{
     size_t name;
+
+    if (message->kind != MUR_CONTROL_VALUE || message->length >= MUR_VALUE_MAX)
+        return false;
+    name = strnlen(message->text, message->length) + 1;
+    if (name > message->length)
+        return false;
+    memcpy(key, message->text, name);
+    memcpy(value, message->text + name, message->length - name);
+    value[message->length - name] = '\0';
+    return true;
+}
+
+bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
+{
+    struct mur_control_message message;
+    struct kept *one = kept;
 
     if (mur_foreign_is_there())
         return mur_foreign_answer(key, value, MUR_VALUE_MAX);
-    got = recv(mur_process.control_fd, &message, sizeof message, MSG_DONTWAIT);
-    if (got < (ssize_t)head || message.kind != MUR_CONTROL_VALUE || message.length != (size_t)got - head ||
-        message.length >= MUR_VALUE_MAX)
+    if (one) {
+        message = one->message;
+        kept = one->next;
+        if (!kept)
+            kept_tail = &kept;
+        free(one);
+    } else if (!receive(&message, MSG_DONTWAIT)) {
         return false;
-    name = strnlen(message.text, message.length) + 1;
-    if (name > message.length)
-        return false;
-    memcpy(key, message.text, name);
-    memcpy(value, message.text + name, message.length - name);
-    value[message.length - name] = '\0';
-    return true;
+    }
+    return take_apart(&message, key, value);
+}
+
+int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX])
+{
+    char other[MUR_VALUE_MAX];
+
+    if (mur_foreign_is_there()) /* which answers at once */
+        return mur_foreign_answer(other, value, MUR_VALUE_MAX)
+                   ? MPI_SUCCESS
+                   : mur_error(MPI_ERR_OTHER, "the launcher does not know the value of '%s'", key);
+    for (;;) {
+        struct mur_control_message message;
+
+        if (!receive(&message, 0))
+            return mur_error(MPI_ERR_OTHER, "the launcher's agent has gone away: %s", strerror(errno));
+        if (!take_apart(&message, other, value))
+            continue;
+        if (strcmp(other, key) == 0)
+            return MPI_SUCCESS;
+        keep(&message);
+    }
 }
 
 /* The agent prints the text and ends the job, this process included; a singleton does both itself. */

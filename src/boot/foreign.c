@@ -99,6 +99,31 @@ bool mur_foreign_answer(char *key, char *value, size_t room)
     return true;
 }
 
+int mur_foreign_name(enum mur_name_act act, const char *service, char *port, enum mur_name_result *result)
+{
+    char *found = NULL;
+    int rc;
+
+    *result = MUR_NAME_FINE;
+    if (act == MUR_NAME_PUBLISH)
+        return mur_pmi_publish(&pmi, service, port);
+    rc = mur_pmi_lookup(&pmi, service, &found);
+    if (rc && mur_error_class(rc) == MPI_ERR_NAME) {
+        *result = MUR_NAME_UNKNOWN;
+        return MPI_SUCCESS;
+    }
+    if (rc)
+        return rc;
+    if (act == MUR_NAME_LOOKUP)
+        snprintf(port, MUR_NAME_PORT_MAX, "%s", found);
+    else if (strcmp(found, port) != 0)
+        *result = MUR_NAME_OTHER_PORT;
+    else
+        rc = mur_pmi_unpublish(&pmi, service);
+    free(found);
+    return rc;
+}
+
 /* ---- who is where ---- */
 
 /* Each rank's host by name, where the launcher tells nothing. */

@@ -7,11 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "boot/names.h"
+
 /* Looks for such a launcher. *is_found is false where there is none: the process is alone. */
 int mur_foreign_join(bool *is_found);
 
 /* All ranks have put what they put at start: from now on values can be asked for. */
 int mur_foreign_settle(void);
+
+/* Names of services are the launcher's, and mean something to all jobs that it serves. */
+int mur_foreign_name(enum mur_name_act act, const char *service, char *port, enum mur_name_result *result);
 
 bool mur_foreign_is_there(void);
 int mur_foreign_put(const char *key, const char *value);

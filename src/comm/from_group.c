@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
+#include "engine/foreign.h"
 #include "object/context.h"
 #include "object/errhandler.h"
 
@@ -25,7 +26,15 @@ static int tag_of(const char *stringtag, const struct mur_group *group)
 
     while (*stringtag)
         value = hash(value, stringtag++, 1);
-    return (int)(hash(value, group->processes, (size_t)group->size * sizeof *group->processes) & INT32_MAX);
+    if (!group->has_foreign)
+        return (int)(hash(value, group->processes, (size_t)group->size * sizeof *group->processes) & INT32_MAX);
+    for (int i = 0; i < group->size; i++) { /* whose numbers differ from member to member */
+        struct mur_identity identity;
+
+        mur_foreign_identify(group->processes[i], &identity);
+        value = hash(hash(value, &identity.job, sizeof identity.job), &identity.rank, sizeof identity.rank);
+    }
+    return (int)(value & INT32_MAX);
 }
 
 /* A communicator in the kept context. It is given up by makeshift_free. */
@@ -65,7 +74,8 @@ int mur_comm_create_from_group(struct mur_group *group, const char *stringtag, s
 /* The two leaders, in the order of their processes, so that both make the same group. */
 static int group_of_leaders(int mine, int theirs, struct mur_group **group)
 {
-    int processes[2] = {mine < theirs ? mine : theirs, mine < theirs ? theirs : mine};
+    bool is_first = mur_process_precedes(mine, theirs);
+    int processes[2] = {is_first ? mine : theirs, is_first ? theirs : mine};
 
     return mur_group_create(processes, 2, group);
 }

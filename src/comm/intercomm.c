@@ -8,8 +8,10 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "boot/process.h"
 #include "coll/coll.h"
 #include "comm/agree.h"
+#include "engine/foreign.h"
 #include "object/context.h"
 #include "object/group.h"
 #include "pt2pt/pt2pt.h"
@@ -20,9 +22,9 @@ struct bridge {
 };
 
 /* Sends and receives at once; between the leaders. */
-static int exchange(const struct bridge *bridge, const int *out, int out_count, int *in, int in_count)
+static int exchange(const struct bridge *bridge, const void *out, int out_count, void *in, int in_count,
+                    struct mur_type *type)
 {
-    struct mur_type *type = mur_type_find(MPI_INT);
     uint32_t context = bridge->comm->context + MUR_CONTEXT_LEADERS;
     struct mur_request *receive, *send;
     int rc = mur_irecv(in, in_count, type, bridge->rank, bridge->tag, bridge->comm, context, &receive);
@@ -36,34 +38,114 @@ static int exchange(const struct bridge *bridge, const int *out, int out_count, 
     return rc ? rc : mur_wait(receive, MPI_STATUS_IGNORE);
 }
 
-static int tell(struct mur_comm *comm, int *values, int count, int root)
+static int tell(struct mur_comm *comm, void *values, MPI_Count count, struct mur_type *type, int root)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to make an intercommunicator");
-    mur_coll_bcast(s, values, count, mur_type_find(MPI_INT), root);
+    mur_coll_bcast(s, values, count, type, root);
     return mur_schedule_run(s);
+}
+
+/* All are of one world, so their numbers mean the same to all. */
+static int learn_numbers(struct mur_comm *local, int leader, const struct bridge *bridge, int *processes, int size)
+{
+    struct mur_type *type = mur_type_find(MPI_INT);
+    int rc = MPI_SUCCESS;
+
+    if (local->rank == leader)
+        rc = exchange(bridge, local->processes, local->size, processes, size, type);
+    return rc ? rc : tell(local, processes, size, type, leader);
+}
+
+static bool can_all_be_called(const struct mur_identity *identities, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (!mur_identity_is_sound(&identities[i]) || !identities[i].address_count)
+            return false;
+    return true;
+}
+
+/* The leader's half: each of its group tells who it is, and both leaders pass that on. */
+static int exchange_identities(struct mur_comm *local, int leader, const struct bridge *bridge,
+                               struct mur_identity *theirs, int size, int *can_call)
+{
+    struct mur_type *type = mur_type_find(MPI_BYTE);
+    struct mur_identity own = {.address_count = 0}, *mine = NULL;
+    struct mur_schedule *s;
+    struct mur_blocks blocks;
+    int rc = MPI_SUCCESS;
+
+    if (mur_network_open() == MPI_SUCCESS) /* else the address is missing, which all learn */
+        mur_foreign_identify(mur_process.rank, &own);
+    if (local->rank == leader && !(mine = calloc((size_t)local->size, sizeof *mine)))
+        return mur_error(MPI_ERR_NO_MEM, "no memory to tell who %d processes are", local->size);
+    s = mur_schedule_create(local);
+    blocks = mur_blocks_regular(mine, sizeof own, type);
+    if (!s)
+        rc = mur_error(MPI_ERR_NO_MEM, "no memory to make an intercommunicator");
+    else
+        mur_coll_gather(s, &own, sizeof own, type, &blocks, leader);
+    if (!rc)
+        rc = mur_schedule_run(s);
+    if (!rc && local->rank == leader) {
+        rc = exchange(bridge, mine, local->size * (int)sizeof own, theirs, size * (int)sizeof own, type);
+        *can_call = !rc && can_all_be_called(mine, local->size) && can_all_be_called(theirs, size);
+    }
+    free(mine);
+    return rc;
+}
+
+/* Some are of other jobs: who they are is told, and each process gives them numbers of its own. */
+static int learn_identities(struct mur_comm *local, int leader, const struct bridge *bridge, int *processes, int size)
+{
+    struct mur_identity *theirs = calloc((size_t)size, sizeof *theirs);
+    int can_call = 0, rc;
+
+    if (!theirs)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to learn who %d processes are", size);
+    rc = exchange_identities(local, leader, bridge, theirs, size, &can_call);
+    if (!rc)
+        rc = tell(local, &can_call, 1, mur_type_find(MPI_INT), leader);
+    if (!rc && !can_call)
+        rc = mur_error(MPI_ERR_OTHER, "some process of the two groups has no network address, or cannot open a socket, "
+                                      "by which processes of another job could reach it");
+    if (!rc)
+        rc = tell(local, theirs, (MPI_Count)((size_t)size * sizeof *theirs), mur_type_find(MPI_BYTE), leader);
+    for (int i = 0; !rc && i < size; i++)
+        if ((rc = mur_foreign_meet(&theirs[i], &processes[i])) != MPI_SUCCESS)
+            mur_foreign_hold(processes, i, -1);
+    free(theirs);
+    return rc;
 }
 
 /* Every member learns the other group. */
 static int learn_remote(struct mur_comm *local, int leader, const struct bridge *bridge, struct mur_group **remote)
 {
-    int size = 0, rc = MPI_SUCCESS, *processes;
+    struct mur_type *type = mur_type_find(MPI_INT);
+    struct {
+        int size, is_mixed;
+    } mine = {local->size, local->group->has_foreign}, theirs = {0, 0};
+    int rc = MPI_SUCCESS, *processes;
 
-    if (local->rank == leader)
-        rc = exchange(bridge, &local->size, 1, &size, 1);
-    if (rc || (rc = tell(local, &size, 1, leader)))
+    if (local->rank == leader) {
+        mine.is_mixed |= bridge->comm->processes[bridge->rank] >= mur_process.size;
+        rc = exchange(bridge, &mine, 2, &theirs, 2, type);
+        theirs.is_mixed |= mine.is_mixed;
+    }
+    if (rc || (rc = tell(local, &theirs, 2, type, leader)))
         return rc;
-    processes = malloc((size_t)size * sizeof *processes);
+    processes = malloc((size_t)theirs.size * sizeof *processes);
     if (!processes)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
-    if (local->rank == leader)
-        rc = exchange(bridge, local->processes, local->size, processes, size);
-    if (!rc)
-        rc = tell(local, processes, size, leader);
-    if (!rc)
-        rc = mur_group_create(processes, size, remote);
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", theirs.size);
+    rc = theirs.is_mixed ? learn_identities(local, leader, bridge, processes, theirs.size)
+                         : learn_numbers(local, leader, bridge, processes, theirs.size);
+    if (!rc) {
+        rc = mur_group_create(processes, theirs.size, remote);
+        if (theirs.is_mixed)
+            mur_foreign_hold(processes, theirs.size, -1); /* the group does */
+    }
     free(processes);
     return rc;
 }
@@ -151,7 +233,7 @@ int mur_intercomm_merge(struct mur_comm *intercomm, bool high, struct mur_comm *
         return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
     rc = exchange_high(intercomm, high, &other_high);
     if (!rc) {
-        is_first = high != other_high ? !high : mine->processes[0] < theirs->processes[0];
+        is_first = high != other_high ? !high : mur_process_precedes(mine->processes[0], theirs->processes[0]);
         memcpy(processes + (is_first ? 0 : theirs->size), mine->processes, (size_t)mine->size * sizeof(int));
         memcpy(processes + (is_first ? mine->size : 0), theirs->processes, (size_t)theirs->size * sizeof(int));
         rc = mur_group_create(processes, size, &group);

@@ -56,14 +56,14 @@ static int wanted(int split_type, const struct mur_info *info)
     }
 }
 
-/* The process of least number that this one shares memory with: without shared memory, each is a node of its own. */
-static int my_node(void)
+/* The least of the ranks that this process shares memory with: without shared memory, each is a node of its own. */
+static int my_node(const struct mur_comm *comm)
 {
-    int process = 0;
+    int rank = 0;
 
-    while (mur_engine.peers[process].local < 0)
-        process++;
-    return process;
+    while (mur_engine.peers[comm->processes[rank]].local < 0)
+        rank++;
+    return rank;
 }
 
 /* The coarsest division of the ranks that has more than one part; BY_NOTHING where there is none. */
@@ -145,7 +145,7 @@ int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct m
         return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", comm->size);
     places[comm->rank].split_type = split_type;
     places[comm->rank].wanted = wanted(split_type, info);
-    places[comm->rank].node = my_node();
+    places[comm->rank].node = my_node(comm);
     if (split_type != MPI_COMM_TYPE_SHARED) /* which asks for nothing of the machine's inside */
         for (int level = 0; level < MUR_LEVELS; level++)
             places[comm->rank].instances[level] = mur_machine_instance_here((enum mur_level)level);

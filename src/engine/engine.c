@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/counters.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include "boot/process.h"
 #include "engine/lock.h"
 #include "mpi.h"
+#include "transport/foreign.h"
 #include "transport/shm/shm.h"
 #include "transport/tcp/tcp.h"
 
@@ -34,10 +36,11 @@ static int open_transports(int size, size_t common_bytes)
 
 int mur_engine_start(int size, size_t common_bytes)
 {
+    size_t bytes = ((size_t)size + MUR_FOREIGN_MAX) * sizeof *mur_engine.peers;
     int rc;
 
-    mur_engine.peers = calloc((size_t)size, sizeof *mur_engine.peers);
-    if (!mur_engine.peers)
+    mur_engine.peers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+    if (mur_engine.peers == MAP_FAILED)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", size);
     mur_engine.peer_count = size;
     for (int i = 0; i < size; i++) {
@@ -47,7 +50,7 @@ int mur_engine_start(int size, size_t common_bytes)
     }
     rc = open_transports(size, common_bytes);
     if (rc) {
-        free(mur_engine.peers);
+        munmap(mur_engine.peers, bytes);
         return rc;
     }
     if (mur_engine.network && (rc = mur_boot_settle()))

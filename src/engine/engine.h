@@ -39,9 +39,9 @@ struct mur_task {
 
 struct mur_engine {
     const struct mur_transport *transport; /* of the node */
-    const struct mur_transport *network;   /* between nodes; NULL: the job has one */
-    struct mur_peer *peers;                /* [peer_count] */
-    int peer_count;
+    const struct mur_transport *network;   /* between nodes, and jobs; NULL: the job has one, and knows no other */
+    struct mur_peer *peers;                /* [peer_count], and behind them foreign processes (engine/foreign.h) */
+    int peer_count;                        /* of the world */
     void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
     struct mur_peer *backlogged;
     struct mur_task *tasks;

@@ -73,11 +73,12 @@ static bool is_idle(void)
 
 static void sleep_in_transport(void)
 {
+    const struct mur_transport *by = sleeper(); /* the network may be opened by another thread, which then wakes this */
     bool may_block = is_idle();
 
     mur_engine_unlock();
     if (may_block)
-        sleeper()->sleep();
+        by->sleep();
     mur_engine_lock();
     mur_engine.transport->end_sleep();
     if (mur_engine.network)

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
+#include "comm/meet.h"
 #include "comm/split_type.h"
 #include "mpi/bodies.h"
 #include "mpi/hints.h"
@@ -258,9 +259,10 @@ int mur_mpi_comm_disconnect(MPI_Comm *comm)
     if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     mur_request_drain(found);
-    *comm = MPI_COMM_NULL;
-    mur_comm_release(found);
-    return MPI_SUCCESS;
+    rc = mur_comm_disconnect(found);
+    if (!rc)
+        *comm = MPI_COMM_NULL;
+    return rc;
 }
 
 int mur_mpi_comm_set_name(struct mur_comm *comm, const char *comm_name)

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "engine/board.h"
+#include "engine/foreign.h"
 #include "object/context.h"
 #include "object/errhandler.h"
 #include "object/group.h"
@@ -16,6 +17,15 @@
 static struct mur_pool comm_pool = MUR_POOL(MUR_KIND_COMM, struct mur_comm, "communicators");
 
 struct mur_comm mur_comm_world, mur_comm_self;
+
+/* Counts what the communicator connects; `by` is 1 or -1. */
+static void count_connected(const struct mur_comm *comm, int by)
+{
+    if (comm->group->has_foreign)
+        mur_foreign_connect(comm->group->processes, comm->group->size, by);
+    if (comm->remote && comm->remote->has_foreign)
+        mur_foreign_connect(comm->remote->processes, comm->remote->size, by);
+}
 
 static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur_group *remote, uint32_t context,
                       struct mur_errhandler *errhandler)
@@ -29,6 +39,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->remote = remote;
     if (remote)
         mur_group_retain(remote);
+    count_connected(comm, 1);
     comm->local = NULL;
     comm->hints = 0;
     comm->sequence = 0;
@@ -74,6 +85,7 @@ int mur_comm_setup(int rank, int size)
     for (int i = 0; i < size; i++)
         processes[i] = i;
     mur_context_take(0, MUR_CONTEXT_GROUPS / MUR_CONTEXT_STRIDE, &context);
+    mur_context_take(0, MUR_CONTEXT_PORTS / MUR_CONTEXT_STRIDE, &context);
     rc = setup_predefined(&mur_comm_world, (int)(uintptr_t)MPI_COMM_WORLD, "MPI_COMM_WORLD", processes, size);
     free(processes);
     if (rc)
@@ -131,6 +143,7 @@ void mur_comm_release_slow(struct mur_comm *comm)
         mur_context_free(comm->context);
     if (comm->local)
         mur_comm_release(comm->local);
+    count_connected(comm, -1);
     if (comm->remote)
         mur_group_release(comm->remote);
     mur_board_close(comm->board);

@@ -19,6 +19,7 @@ enum {
     MUR_CONTEXT_WORLD = 0,
     MUR_CONTEXT_SELF = MUR_CONTEXT_STRIDE,
     MUR_CONTEXT_GROUPS = 2 * MUR_CONTEXT_STRIDE, /* making communicators of groups (comm/from_group.c) */
+    MUR_CONTEXT_PORTS = 3 * MUR_CONTEXT_STRIDE,  /* between the roots of two jobs that meet (comm/meet.c) */
     MUR_CONTEXT_WORDS = 64,                      /* of the bitmap of a window */
     MUR_CONTEXT_WINDOWS = 64,
     MUR_CONTEXT_LIMIT = MUR_CONTEXT_WINDOWS * MUR_CONTEXT_WORDS * 64, /* ids a process can use at a time */

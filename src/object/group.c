@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "boot/process.h"
+#include "engine/foreign.h"
 #include "object/session.h"
 
 static struct mur_pool groups = MUR_POOL(MUR_KIND_GROUP, struct mur_group, "group");
@@ -33,6 +34,8 @@ void mur_group_release(struct mur_group *group)
 {
     if (--group->object.references > 0 || group == &mur_group_empty)
         return;
+    if (group->has_foreign)
+        mur_foreign_hold(group->processes, group->size, -1);
     free(group->processes);
     free(group->by_process);
     mur_session_release(group->session);
@@ -70,6 +73,11 @@ int mur_group_create(const int *processes, int size, struct mur_group **group_p)
     group->is_ascending = is_ascending(processes, size);
     group->by_process = NULL;
     group->session = NULL;
+    group->has_foreign = false;
+    for (int i = 0; i < size; i++)
+        group->has_foreign |= processes[i] >= mur_process.size;
+    if (group->has_foreign)
+        mur_foreign_hold(processes, size, 1);
     group->rank = mur_group_rank_of(group, mur_process.rank);
     *group_p = group;
     return MPI_SUCCESS;

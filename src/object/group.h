@@ -9,12 +9,13 @@
 struct mur_session;
 
 /* A process is an index into this process's table of peers (engine/engine.h); the processes of one
- * MPI_COMM_WORLD are 0..size-1, in the order of their ranks. */
+ * MPI_COMM_WORLD are 0..size-1, in the order of their ranks; those of other jobs come behind (engine/foreign.h). */
 struct mur_group {
     struct mur_object object;
     int size;
     int rank;          /* of this process, or MPI_UNDEFINED */
     bool is_ascending; /* the processes are in the order of their numbers, so they can be searched as they are */
+    bool has_foreign;  /* some are of other jobs */
     int *processes;    /* [size], owned */
     struct mur_session *session; /* that it came from, a reference; or NULL */
     int *by_process; /* [size] the ranks in the order of their processes; made at first need, owned; or NULL */

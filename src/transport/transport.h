@@ -31,13 +31,15 @@ struct mur_frame {
 
 struct mur_transport;
 struct mur_backlog_entry;
+struct mur_foreign;
 
-/* A process of the job, as seen from this one. */
+/* A process of the job, or of another one, as seen from this one. */
 struct mur_peer {
     const struct mur_transport *transport;
     void *link; /* the transport's path to the peer; NULL before first use */
     int process;
-    int local; /* its rank among those that share memory with this process; -1: it does not */
+    int local;                   /* its rank among those that share memory with this process; -1: it does not */
+    struct mur_foreign *foreign; /* what is known of a process of another job (transport/foreign.h); else NULL */
     /* the engine's: sends that found no room, in order */
     struct mur_backlog_entry *backlog, **backlog_tail;
     struct mur_peer *next_backlogged; /* in the list of peers with a backlog */

@@ -130,7 +130,7 @@ static void greets_nobody_else(void)
     char complaint[400];
 
     CHECK(mur_secret_open(complaint, sizeof complaint));
-    mur_handshake_call(&caller, secret, MUR_PURPOSE_RANKS, 3, 4);
+    mur_handshake_call(&caller, secret, MUR_PURPOSE_RANKS, 0, 3, 4);
     CHECK(mur_handshake_answer(&called, secret, MUR_PURPOSE_RANKS, &caller.hello, &challenge) == MUR_HELLO_FINE);
     CHECK(mur_handshake_prove(&caller, &challenge, 77, &proof));
     CHECK(mur_handshake_is_proven(&called, &proof));

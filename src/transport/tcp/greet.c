@@ -17,6 +17,7 @@
 #include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
+#include "transport/tcp/port.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -73,11 +74,16 @@ void mur_greet_drop(struct mur_greeting *greeting)
 static void fail(struct mur_greeting *greeting, int error)
 {
     struct mur_link *link = greeting->link;
+    struct mur_port_call *call = greeting->call;
 
     mur_tcp_close(greeting->fd);
     forget(greeting);
     if (link)
         mur_link_call_failed(link, error);
+    if (call) {
+        call->error = error;
+        call->is_over = true;
+    }
 }
 
 static bool say(const struct mur_greeting *greeting, const void *message, size_t bytes)
@@ -104,7 +110,7 @@ static void set_options(int fd)
 
 /* ---- calling ---- */
 
-bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience)
+static struct mur_greeting *call_address(const struct mur_address *address, uint64_t patience)
 {
     struct sockaddr_storage socket_address;
     socklen_t length = mur_address_socket(address, &socket_address);
@@ -113,7 +119,7 @@ bool mur_greet_call(struct mur_link *link, const struct mur_address *address, ui
     int error;
 
     if (fd < 0)
-        return false;
+        return NULL;
     set_options(fd);
     greeting = add(fd, true, patience);
     if (!greeting || (connect(fd, (struct sockaddr *)&socket_address, length) < 0 && errno != EINPROGRESS)) {
@@ -122,14 +128,49 @@ bool mur_greet_call(struct mur_link *link, const struct mur_address *address, ui
             forget(greeting);
         close(fd);
         errno = error;
-        return false;
+        return NULL;
     }
-    greeting->link = link;
     greeting->is_connecting = true;
     greeting->awaited = MUR_GREET_CHALLENGE;
-    link->greeting = greeting;
     mur_tcp_watch(fd, EPOLLOUT, MUR_TCP_GREETING, greeting, true);
+    return greeting;
+}
+
+bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience)
+{
+    struct mur_greeting *greeting = call_address(address, patience);
+
+    if (!greeting)
+        return false;
+    greeting->link = link;
+    link->greeting = greeting;
     return true;
+}
+
+bool mur_greet_call_port(struct mur_port_call *call, uint64_t patience)
+{
+    struct mur_greeting *greeting = call_address(&call->address, patience);
+
+    if (!greeting)
+        return false;
+    greeting->call = call;
+    return true;
+}
+
+/* Says who calls whom, and chooses the secret that both must know. */
+static void begin_call(struct mur_greeting *greeting)
+{
+    const struct mur_foreign *foreign = greeting->link ? greeting->link->peer->foreign : NULL;
+
+    if (greeting->call)
+        mur_handshake_call(&greeting->handshake, greeting->call->secret, MUR_PURPOSE_PORT, mur_tcp.own.job,
+                           mur_process.rank, greeting->call->port);
+    else if (foreign)
+        mur_handshake_call(&greeting->handshake, foreign->identity.secret, MUR_PURPOSE_FOREIGN, mur_tcp.own.job,
+                           mur_process.rank, foreign->identity.rank);
+    else
+        mur_handshake_call(&greeting->handshake, mur_process.job->secret, MUR_PURPOSE_RANKS, 0, mur_process.rank,
+                           greeting->link->peer->process);
 }
 
 static void connected(struct mur_greeting *greeting)
@@ -143,8 +184,7 @@ static void connected(struct mur_greeting *greeting)
         return;
     }
     greeting->is_connecting = false;
-    mur_handshake_call(&greeting->handshake, mur_process.job->secret, MUR_PURPOSE_RANKS, mur_process.rank,
-                       greeting->link->peer->process);
+    begin_call(greeting);
     if (!say(greeting, &greeting->handshake.hello, sizeof greeting->handshake.hello))
         fail(greeting, ECONNRESET);
     else
@@ -155,7 +195,7 @@ static void challenged(struct mur_greeting *greeting)
 {
     struct mur_proof proof;
 
-    greeting->received = greeting->link->received;
+    greeting->received = greeting->link ? greeting->link->received : 0;
     if (!mur_handshake_prove(&greeting->handshake, &greeting->message.challenge, greeting->received, &proof))
         fail(greeting, EACCES); /* somebody else has that address, or that port */
     else if (!say(greeting, &proof, sizeof proof))
@@ -168,6 +208,7 @@ static void welcomed(struct mur_greeting *greeting)
 {
     const struct mur_welcome *welcome = &greeting->message.welcome;
     struct mur_link *link = greeting->link;
+    struct mur_port_call *call = greeting->call;
     uint64_t received = welcome->received;
     int fd = greeting->fd;
 
@@ -175,6 +216,11 @@ static void welcomed(struct mur_greeting *greeting)
         fail(greeting, EACCES);
     } else if (welcome->verdict != MUR_VERDICT_WELCOME) {
         fail(greeting, 0);
+    } else if (call) {
+        forget(greeting);
+        mur_tcp_unwatch(fd);
+        call->fd = fd;
+        call->is_over = true;
     } else {
         forget(greeting);
         mur_link_join(link, fd, received);
@@ -206,15 +252,38 @@ void mur_greet_accept(void)
     }
 }
 
+/* The peer that a hello says it comes from; NULL: none that may call. */
+static struct mur_peer *caller(const struct mur_hello *hello)
+{
+    if (hello->to != mur_process.rank)
+        return NULL;
+    if (hello->purpose == MUR_PURPOSE_FOREIGN)
+        return mur_tcp_find(hello->job, hello->from);
+    if (hello->purpose != MUR_PURPOSE_RANKS || hello->from < 0 || hello->from >= mur_tcp.peer_count ||
+        hello->from == mur_process.rank)
+        return NULL;
+    return &mur_tcp.peers[hello->from];
+}
+
+/* What a caller must know; NULL: what it wants is not to be had. */
+static const unsigned char *secret_for(const struct mur_hello *hello)
+{
+    if (hello->purpose == MUR_PURPOSE_PORT)
+        return mur_port_secret(hello->to);
+    if (!caller(hello))
+        return NULL;
+    return hello->purpose == MUR_PURPOSE_FOREIGN ? mur_tcp.own.secret : mur_process.job->secret;
+}
+
 static void greeted(struct mur_greeting *greeting)
 {
     const struct mur_hello hello = greeting->message.hello;
+    const unsigned char *secret = secret_for(&hello);
     struct mur_challenge challenge;
 
-    if (mur_handshake_answer(&greeting->handshake, mur_process.job->secret, MUR_PURPOSE_RANKS, &hello, &challenge) !=
-            MUR_HELLO_FINE ||
-        hello.to != mur_process.rank || hello.from < 0 || hello.from >= mur_tcp.peer_count ||
-        hello.from == mur_process.rank || !say(greeting, &challenge, sizeof challenge))
+    if (!secret ||
+        mur_handshake_answer(&greeting->handshake, secret, hello.purpose, &hello, &challenge) != MUR_HELLO_FINE ||
+        !say(greeting, &challenge, sizeof challenge))
         mur_greet_drop(greeting);
     else
         greeting->awaited = MUR_GREET_PROOF;
@@ -235,13 +304,30 @@ static void read_out(struct mur_link *link)
 /* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. */
 static bool is_crossed(const struct mur_link *link)
 {
-    return link->greeting && link->greeting->awaited == MUR_GREET_WELCOME && mur_process.rank < link->peer->process;
+    return link->greeting && link->greeting->awaited == MUR_GREET_WELCOME && mur_tcp_is_first(link->peer);
+}
+
+/* Who calls a port waits there; the connection is not this transport's any more. */
+static void proven_to_port(struct mur_greeting *greeting)
+{
+    int number = greeting->handshake.hello.to, fd = greeting->fd;
+    struct mur_welcome welcome;
+
+    mur_handshake_welcome(&greeting->handshake, &greeting->message.proof, MUR_VERDICT_WELCOME, 0, &welcome);
+    if (!mur_port_secret(number) || !say(greeting, &welcome, sizeof welcome)) {
+        mur_greet_drop(greeting);
+        return;
+    }
+    forget(greeting);
+    mur_tcp_unwatch(fd);
+    mur_port_arrived(number, fd);
 }
 
 static void proven(struct mur_greeting *greeting)
 {
     const struct mur_proof proof = greeting->message.proof;
     struct mur_welcome welcome;
+    struct mur_peer *peer;
     struct mur_link *link;
     bool crossed;
     int fd = greeting->fd;
@@ -250,7 +336,16 @@ static void proven(struct mur_greeting *greeting)
         mur_greet_drop(greeting);
         return;
     }
-    link = mur_link_find(&mur_tcp.peers[greeting->handshake.hello.from]);
+    if (greeting->handshake.hello.purpose == MUR_PURPOSE_PORT) {
+        proven_to_port(greeting);
+        return;
+    }
+    peer = caller(&greeting->handshake.hello);
+    if (!peer) {
+        mur_greet_drop(greeting);
+        return;
+    }
+    link = mur_link_find(peer);
     read_out(link);
     crossed = is_crossed(link);
     mur_handshake_welcome(&greeting->handshake, &proof, crossed ? MUR_VERDICT_CROSSED : MUR_VERDICT_WELCOME,
@@ -296,13 +391,17 @@ void mur_greet_ready(struct mur_greeting *greeting, uint32_t events)
         welcomed(greeting);
 }
 
-void mur_greets_tick(uint64_t now)
+int mur_greets_tick(uint64_t now)
 {
     struct mur_greeting *greeting, *next;
+    int given_up = 0;
 
     for (greeting = TAILQ_FIRST(&mur_tcp.greetings); greeting; greeting = next) {
         next = TAILQ_NEXT(greeting, in_greetings);
-        if (greeting->due <= now)
-            fail(greeting, greeting->is_connecting ? ETIMEDOUT : EBUSY); /* busy: connected, and not answered */
+        if (greeting->due > now)
+            continue;
+        fail(greeting, greeting->is_connecting ? ETIMEDOUT : EBUSY); /* busy: connected, and not answered */
+        given_up++;
     }
+    return given_up;
 }

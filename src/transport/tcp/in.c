@@ -31,10 +31,10 @@ static inline size_t padded(size_t bytes)
  * any more. */
 static __attribute__((noreturn, cold)) void cannot_be(const struct mur_link *link, const char *what)
 {
-    char text[256];
+    char text[320], who[64];
 
-    snprintf(text, sizeof text, "rank %d on %s received %s from rank %d on %s; are the versions of Murmur the same?",
-             mur_process.rank, mur_process.host, what, link->peer->process, link->host);
+    snprintf(text, sizeof text, "rank %d on %s received %s from %s on %s; are the versions of Murmur the same?",
+             mur_process.rank, mur_process.host, what, mur_peer_text(link->peer, who), link->host);
     mur_boot_abort(1, text);
 }
 
@@ -43,9 +43,10 @@ static void take_own(struct mur_link *link, const struct mur_frame *frame, const
     uint64_t value;
 
     memcpy(&value, data, sizeof value);
-    if (frame->kind == MUR_TCP_BYE)
+    if (frame->kind == MUR_TCP_BYE) {
         link->has_heard_bye = true;
-    else if (!mur_out_acked(link, value))
+        link->owes_bye = link->peer->foreign && !link->has_said_bye;
+    } else if (!mur_out_acked(link, value))
         cannot_be(link, "an acknowledgement of what it never sent");
 }
 
@@ -200,7 +201,8 @@ static int take(struct mur_link *link, size_t got, char *start, size_t kept)
 
 static void acknowledge(struct mur_link *link)
 {
-    if (link->fd < 0 || link->has_heard_bye || (!link->wants_ack && link->received - link->told < MUR_TCP_ACK_EVERY))
+    if (link->fd < 0 || link->has_heard_bye || (link->has_said_bye && !link->wants_ack) ||
+        (!link->wants_ack && link->received - link->told < MUR_TCP_ACK_EVERY))
         return;
     link->wants_ack = false;
     link->told = link->received;
@@ -222,6 +224,7 @@ int mur_in_read(struct mur_link *link)
     if (got > 0) {
         frames = take(link, (size_t)got, start, kept);
         acknowledge(link);
+        mur_link_answer_bye(link);
         mur_link_end_if_said(link);
         return frames;
     }

@@ -64,6 +64,31 @@ static void ask(struct mur_link *link)
         mur_link_answers(); /* the answer is here already */
 }
 
+static bool is_same_host(const struct mur_peer *peer)
+{
+    if (peer->foreign)
+        return peer->foreign->identity.machine == mur_tcp.own.machine;
+    return mur_process.job->node_of[peer->process] == mur_process.job->node;
+}
+
+static void call_next(struct mur_link *link);
+
+/* Of a foreign peer all is known. */
+static void find(struct mur_link *link)
+{
+    const struct mur_foreign *foreign = link->peer->foreign;
+
+    if (!foreign) {
+        ask(link);
+        return;
+    }
+    snprintf(link->host, sizeof link->host, "%s", foreign->identity.host);
+    memcpy(link->addresses, foreign->identity.addresses, sizeof link->addresses);
+    link->address_count =
+        mur_addresses_order(link->addresses, foreign->identity.address_count, is_same_host(link->peer));
+    call_next(link);
+}
+
 static struct mur_link *make(struct mur_peer *peer)
 {
     struct mur_link *link = calloc(1, sizeof *link);
@@ -91,7 +116,7 @@ struct mur_link *mur_link_of(struct mur_peer *peer)
         return link;
     link = mur_link_find(peer);
     link->lost_since = mur_tcp_now();
-    ask(link);
+    find(link);
     return link;
 }
 
@@ -109,13 +134,6 @@ static bool read_addresses(struct mur_link *link, char *text)
     return link->address_count > 0;
 }
 
-static bool is_same_host(int process)
-{
-    return mur_process.job->node_of[process] == mur_process.job->node;
-}
-
-static void call_next(struct mur_link *link);
-
 void mur_link_answers(void)
 {
     char key[MUR_VALUE_MAX], value[MUR_VALUE_MAX];
@@ -130,8 +148,7 @@ void mur_link_answers(void)
         mur_tcp.asked--;
         if (!read_addresses(link, value))
             mur_boot_abort(1, "the launcher's answer to the question for a rank's address makes no sense");
-        link->address_count =
-            mur_addresses_order(link->addresses, link->address_count, is_same_host(link->peer->process));
+        link->address_count = mur_addresses_order(link->addresses, link->address_count, is_same_host(link->peer));
         if (link->state == MUR_LINK_ASKED)
             call_next(link);
     }
@@ -156,22 +173,29 @@ static void describe_tries(const struct mur_link *link, char *text, size_t room)
 
 static __attribute__((noreturn, cold)) void give_up(const struct mur_link *link)
 {
-    char tries[1200], text[1700];
+    char tries[1200], text[1700], who[64];
 
     describe_tries(link, tries, sizeof tries);
     snprintf(
         text, sizeof text,
-        "rank %d on %s cannot reach rank %d on %s for %ld s now; tried %s. Check that the hosts can reach each other "
+        "rank %d on %s cannot reach %s on %s for %ld s now; tried %s. Check that the hosts can reach each other "
         "by these addresses (a firewall?), choose interfaces with MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE, or allow more "
         "time with MUR_TCP_TIMEOUT",
-        mur_process.rank, mur_process.host, link->peer->process, link->host, mur_settings.tcp_timeout, tries);
+        mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host, mur_settings.tcp_timeout,
+        tries);
     mur_boot_abort(1, text);
 }
 
 /* Whoever has heard BYE and is refused now talks to a process that has ended: it had heard ours. */
 static bool has_ended_since(const struct mur_link *link)
 {
-    return link->has_heard_bye && mur_tcp.is_finishing;
+    return link->has_heard_bye && (mur_tcp.is_finishing || link->peer->foreign);
+}
+
+/* No communicator has this process and the foreign peer any more, so nothing is lost with the link. */
+static bool is_needless(const struct mur_link *link)
+{
+    return link->peer->foreign && !link->peer->foreign->connected;
 }
 
 static void end(struct mur_link *link)
@@ -231,6 +255,10 @@ static void call_next(struct mur_link *link)
     link->address = 0;
     if (is_busy(link))
         link->lost_since = mur_tcp_now();
+    if (is_needless(link)) {
+        end(link);
+        return;
+    }
     if (mur_tcp_now() - link->lost_since > 1000u * (uint64_t)mur_settings.tcp_timeout)
         give_up(link);
     wait_to_call(link, link->tries < 8 ? (uint64_t)PAUSE_MIN_MS << link->tries : PAUSE_MAX_MS);
@@ -264,13 +292,18 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
         mur_link_cool(link);
         mur_tcp_close(link->fd);
     }
+    if ((peer_received < link->acked || peer_received > link->queued) && is_needless(link)) {
+        close(fd);
+        end(link);
+        return;
+    }
     if (peer_received < link->acked || peer_received > link->queued) {
-        char text[300];
+        char text[400], who[64];
 
         snprintf(text, sizeof text,
-                 "rank %d on %s: rank %d on %s says that it has received %llu bytes, of %llu to %llu that it may have",
-                 mur_process.rank, mur_process.host, link->peer->process, link->host, (unsigned long long)peer_received,
-                 (unsigned long long)link->acked, (unsigned long long)link->queued);
+                 "rank %d on %s: %s on %s says that it has received %llu bytes, of %llu to %llu that it may have",
+                 mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host,
+                 (unsigned long long)peer_received, (unsigned long long)link->acked, (unsigned long long)link->queued);
         mur_boot_abort(1, text);
     }
     link->fd = fd;
@@ -299,15 +332,19 @@ void mur_link_broken(struct mur_link *link, int error)
         end(link);
         return;
     }
+    if (is_needless(link)) {
+        end(link);
+        return;
+    }
     link->lost_since = mur_tcp_now();
     link->address = 0;
     for (int i = 0; i < link->address_count; i++)
         link->faults[i] = error;
     mur_out_rewind(link);
     if (link->address_count)
-        wait_to_call(link, mur_process.rank < link->peer->process ? 0 : PAUSE_MIN_MS); /* rarely both at once */
+        wait_to_call(link, mur_tcp_is_first(link->peer) ? 0 : PAUSE_MIN_MS); /* rarely both at once */
     else
-        ask(link);
+        find(link);
 }
 
 /* ---- the end ---- */
@@ -316,6 +353,46 @@ void mur_link_end_if_said(struct mur_link *link)
 {
     if (link->state == MUR_LINK_UP && link->has_said_bye && link->has_heard_bye && link->sent == link->queued)
         end(link);
+}
+
+/* What we send straight from users' memory is to arrive first. */
+void mur_link_answer_bye(struct mur_link *link)
+{
+    if (!link->owes_bye)
+        return;
+    for (const struct mur_segment *segment = link->first; segment; segment = segment->next)
+        if (segment->sent)
+            return;
+    link->owes_bye = false;
+    link->has_said_bye = true;
+    mur_out_own(link, MUR_TCP_BYE, 0);
+}
+
+bool mur_link_part(struct mur_peer *peer)
+{
+    struct mur_link *link = peer->link;
+
+    if (!link || link->state == MUR_LINK_ENDED)
+        return true;
+    if (!link->has_said_bye) {
+        link->owes_bye = false;
+        link->has_said_bye = true;
+        mur_out_own(link, MUR_TCP_BYE, 0);
+    }
+    mur_link_end_if_said(link);
+    return link->state == MUR_LINK_ENDED;
+}
+
+void mur_link_free(struct mur_peer *peer)
+{
+    struct mur_link *link = peer->link;
+
+    if (!link)
+        return;
+    mur_out_flush_all(); /* takes it out of the list of those that keep frames back */
+    LIST_REMOVE(link, in_links);
+    free(link);
+    peer->link = NULL;
 }
 
 /* ---- time ---- */

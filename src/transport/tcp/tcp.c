@@ -54,6 +54,12 @@ void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner,
     epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
 }
 
+void mur_tcp_unwatch(int fd)
+{
+    owners[fd].owner = NULL;
+    epoll_ctl(mur_tcp.epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
 void mur_tcp_close(int fd)
 {
     owners[fd].owner = NULL;
@@ -93,10 +99,11 @@ static int take_events(int timeout)
         struct owner owner = owners[events[i].data.fd];
 
         if (!owner.owner)
-            continue;
+            continue; /* closed meanwhile */
         switch (owner.what) {
         case MUR_TCP_LISTENER:
             mur_greet_accept();
+            moved++;
             break;
         case MUR_TCP_WAKEUP:
             if (read(mur_tcp.wakeup, &ignored, sizeof ignored) < 0)
@@ -110,6 +117,10 @@ static int take_events(int timeout)
             break;
         case MUR_TCP_GREETING:
             mur_greet_ready(owner.owner, events[i].events);
+            moved++; /* somebody may wait for this very call */
+            break;
+        case MUR_TCP_TALK:
+            moved++;
             break;
         default: /* the doorbell is emptied at the end of the sleep */
             break;
@@ -118,13 +129,14 @@ static int take_events(int timeout)
     return moved;
 }
 
-static void tick(void)
+static int tick(void)
 {
     uint64_t now = mur_tcp_now();
+    int given_up = mur_greets_tick(now);
 
-    mur_greets_tick(now);
     mur_links_tick(now);
     mur_tcp.is_timed = !TAILQ_EMPTY(&mur_tcp.greetings) || mur_links_due();
+    return given_up;
 }
 
 static int poll_hot(void)
@@ -158,7 +170,7 @@ static int tcp_progress(void)
     if (++mur_tcp.passes % (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) == 0 || mur_tcp.greeting_count) {
         moved += take_events(0);
         if (mur_tcp.is_timed)
-            tick();
+            moved += tick();
     }
     return moved;
 }
@@ -249,7 +261,8 @@ static int publish(void)
     return mur_boot_put(key, value);
 }
 
-static int open_sockets(void)
+/* `has_far`: some peers of this world are reached by this transport, and the launcher is asked for their addresses. */
+static int open_sockets(bool has_far)
 {
     int doorbell = mur_shm_transport.doorbell();
 
@@ -265,20 +278,58 @@ static int open_sockets(void)
     mur_tcp_watch(mur_tcp.listener, EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
     mur_tcp_watch(mur_tcp.wakeup, EPOLLIN, MUR_TCP_WAKEUP, &mur_tcp, true);
     mur_tcp_watch(doorbell, EPOLLIN, MUR_TCP_DOORBELL, &mur_tcp, true);
-    if (mur_process.control_fd >= 0)
+    if (mur_process.control_fd >= 0 && has_far)
         mur_tcp_watch(mur_process.control_fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
     return MPI_SUCCESS;
+}
+
+/* The same for all processes of one machine that reach each other by its loopback device. */
+static uint64_t machine_number(void)
+{
+    char text[512] = "", name[128] = "";
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
+    uint64_t number = UINT64_C(14695981039346656037); /* FNV-1a */
+
+    if (file) {
+        if (!fgets(text, sizeof text, file))
+            text[0] = '\0';
+        fclose(file);
+    }
+    if (readlink("/proc/self/ns/net", name, sizeof name - 1) < 0)
+        name[0] = '\0';
+    strncat(text, mur_process.host, sizeof text - strlen(text) - 1);
+    strncat(text, name, sizeof text - strlen(text) - 1);
+    for (const char *at = text; *at; at++)
+        number = (number ^ (unsigned char)*at) * UINT64_C(1099511628211);
+    return number;
+}
+
+/* Who this process is to others. The job's number says nothing of the secret that it is made of. */
+static void make_identity(void)
+{
+    struct mur_identity *own = &mur_tcp.own;
+    unsigned char mac[MUR_MAC_BYTES];
+
+    mur_secret_mac(mac, "job", 3, mur_process.job->secret);
+    memcpy(&own->job, mac, sizeof own->job);
+    own->machine = machine_number();
+    own->rank = mur_process.rank;
+    own->address_count = (int)mur_addresses_own(own->addresses, MUR_ADDRESSES_MAX, mur_tcp.port);
+    mur_secret_random(own->secret, sizeof own->secret);
+    snprintf(own->host, sizeof own->host, "%s", mur_process.host);
 }
 
 static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void **common)
 {
     char complaint[400];
+    bool has_far = false;
     int rc;
 
     (void)common_bytes;
     (void)common;
     if (!mur_transport_is_wanted("tcp"))
-        return mur_error(MPI_ERR_OTHER, "the job's ranks are on several hosts, but MUR_TRANSPORT has no tcp");
+        return mur_error(MPI_ERR_OTHER,
+                         "processes on other hosts, or of other jobs, are to be reached, but MUR_TRANSPORT has no tcp");
     if (!mur_secret_open(complaint, sizeof complaint))
         return mur_error(MPI_ERR_OTHER, "%s", complaint);
     mur_tcp.peers = peers;
@@ -286,12 +337,56 @@ static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void
     LIST_INIT(&mur_tcp.links);
     TAILQ_INIT(&mur_tcp.greetings);
     for (int i = 0; i < count; i++)
-        if (!peers[i].transport)
+        if (!peers[i].transport) {
             peers[i].transport = &mur_tcp_transport;
+            has_far = true;
+        }
     mur_tcp_transport.frame_max = MUR_TCP_FRAME_MAX;
     mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
-    rc = open_sockets();
-    return rc ? rc : publish();
+    rc = open_sockets(has_far);
+    if (rc)
+        return rc;
+    make_identity();
+    return has_far ? publish() : MPI_SUCCESS;
+}
+
+int mur_tcp_open_late(struct mur_peer *peers, int count)
+{
+    return tcp_open(peers, count, 0, NULL);
+}
+
+/* ---- who is who ---- */
+
+bool mur_identity_is_sound(const struct mur_identity *identity)
+{
+    return identity->rank >= 0 && identity->address_count >= 0 && identity->address_count <= MUR_ADDRESSES_MAX &&
+           memchr(identity->host, '\0', sizeof identity->host);
+}
+
+struct mur_peer *mur_tcp_find(uint64_t job, int rank)
+{
+    for (int i = mur_tcp.peer_count; i < mur_tcp.peer_count + mur_tcp.foreign_count; i++) {
+        const struct mur_foreign *foreign = mur_tcp.peers[i].foreign;
+
+        if (foreign->identity.job == job && foreign->identity.rank == rank)
+            return &mur_tcp.peers[i];
+    }
+    return NULL;
+}
+
+bool mur_tcp_is_first(const struct mur_peer *peer)
+{
+    return peer->foreign ? mur_identity_precedes(&mur_tcp.own, &peer->foreign->identity)
+                         : mur_process.rank < peer->process;
+}
+
+const char *mur_peer_text(const struct mur_peer *peer, char text[64])
+{
+    if (peer->foreign)
+        snprintf(text, 64, "rank %d of another job", peer->foreign->identity.rank);
+    else
+        snprintf(text, 64, "rank %d", peer->process);
+    return text;
 }
 
 struct mur_transport mur_tcp_transport = {

@@ -14,6 +14,7 @@
  *   in.c       reading, and delivering frames; large data is read to where it belongs
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
+ *   port.c     where processes of other jobs come in; links with these are like all others, but end when both part
  *   tcp.c      the table of operations, progress and sleeping */
 #ifndef MUR_TRANSPORT_TCP_TCP_H
 #define MUR_TRANSPORT_TCP_TCP_H
@@ -24,6 +25,7 @@
 
 #include "base/address.h"
 #include "base/handshake.h"
+#include "transport/foreign.h"
 #include "transport/transport.h"
 
 struct mur_tcp_header {
@@ -88,6 +90,7 @@ struct mur_link {
     uint64_t told;     /* the position that the latest ACK told */
     bool wants_ack;
     bool has_heard_bye;
+    bool owes_bye;                /* a foreign peer's is to be answered */
     struct mur_tcp_header header; /* of the frame whose data is being placed */
     char *place;                  /* where the rest of its data goes; NULL: none is under way */
     size_t place_left;
@@ -107,13 +110,16 @@ struct mur_link {
     struct mur_greeting *greeting; /* the call under way */
 };
 
+struct mur_port_call;
+
 /* A connection that is not a link's yet. */
 struct mur_greeting {
     int fd;
     bool is_caller;
     bool is_connecting;
     enum { MUR_GREET_HELLO, MUR_GREET_CHALLENGE, MUR_GREET_PROOF, MUR_GREET_WELCOME } awaited;
-    struct mur_link *link; /* the caller's */
+    struct mur_link *link;      /* the caller's */
+    struct mur_port_call *call; /* the caller's, where a port is called */
     struct mur_handshake handshake;
     uint64_t received; /* as told to the peer */
     uint64_t due;      /* ms */
@@ -129,7 +135,9 @@ struct mur_greeting {
 
 struct mur_tcp {
     struct mur_peer *peers;
-    int peer_count;
+    int peer_count; /* of this world; behind them in the table are the foreign ones */
+    int foreign_count;
+    struct mur_identity own; /* of this process, as it is told to foreign ones */
     int epoll, listener, wakeup;
     uint16_t port;
     LIST_HEAD(, mur_link) links;
@@ -153,12 +161,26 @@ enum mur_tcp_what {
     MUR_TCP_DOORBELL,
     MUR_TCP_CONTROL,
     MUR_TCP_LINK,
-    MUR_TCP_GREETING
+    MUR_TCP_GREETING,
+    MUR_TCP_TALK /* a descriptor that somebody waits for who looks himself */
 };
 void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner, bool is_new);
+void mur_tcp_unwatch(int fd);
 void mur_tcp_close(int fd); /* also out of the set */
 
 uint64_t mur_tcp_now(void); /* ms, monotonic */
+
+/* Opens the transport in a process that none of its world's is reached by it from. */
+int mur_tcp_open_late(struct mur_peer *peers, int count);
+
+/* The foreign peer of that identity; NULL: unknown. */
+struct mur_peer *mur_tcp_find(uint64_t job, int rank);
+
+/* Whether the peer comes after this process, in an order that all agree on. */
+bool mur_tcp_is_first(const struct mur_peer *peer);
+
+/* As "rank 3" or "rank 3 of another job". */
+const char *mur_peer_text(const struct mur_peer *peer, char text[64]);
 
 /* out.c */
 bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
@@ -181,7 +203,10 @@ void mur_link_broken(struct mur_link *link, int error);
 void mur_link_call_failed(struct mur_link *link, int error);
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
 void mur_link_end_if_said(struct mur_link *link);
-void mur_link_answers(void); /* of the launcher */
+void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
+bool mur_link_part(struct mur_peer *peer);       /* of a foreign one; asked again until it is true */
+void mur_link_free(struct mur_peer *peer);       /* which has none, or one that has ended */
+void mur_link_answers(void);                     /* of the launcher */
 void mur_links_tick(uint64_t now);
 uint64_t mur_links_due(void); /* ms; 0: never */
 void mur_link_heat(struct mur_link *link);
@@ -189,9 +214,10 @@ void mur_link_cool(struct mur_link *link);
 
 /* greet.c */
 bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience);
+bool mur_greet_call_port(struct mur_port_call *call, uint64_t patience);
 void mur_greet_accept(void);
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);
-void mur_greets_tick(uint64_t now);
+int mur_greets_tick(uint64_t now); /* how many it gave up */
 
 #endif

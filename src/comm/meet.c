@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The roots of the two groups meet over a socket: that of a port, or the user's own. Each tells the other who it is;
+ * from then on they can send each other messages, in a context that is kept for this, and a number that they have
+ * agreed on keeps meetings apart. The rest is like making any intercommunicator whose leaders have a bridge. */
+#include "comm/meet.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "boot/process.h"
+#include "coll/coll.h"
+#include "comm/agree.h"
+#include "comm/intercomm.h"
+#include "engine/engine.h"
+#include "engine/foreign.h"
+#include "object/context.h"
+#include "object/group.h"
+#include "transport/tcp/port.h"
+
+/* What each says to the other. */
+struct introduction {
+    char magic[8];
+    int32_t number;
+    int32_t bytes; /* of all this */
+    struct mur_identity identity;
+};
+
+static const char magic[8] = "MURMEET";
+
+/* ---- the conversation ---- */
+
+static struct mur_waiter waiter;
+
+static void pass(void)
+{
+    if (mur_progress())
+        waiter = (struct mur_waiter){0};
+    else
+        mur_waiter_idle(&waiter);
+}
+
+/* Sends or receives all of it, while progress goes on. False with errno: the other side is gone (0), or an error. */
+static bool move(int fd, void *data, size_t bytes, bool is_out)
+{
+    for (size_t done = 0; done < bytes;) {
+        ssize_t moved = is_out ? send(fd, (char *)data + done, bytes - done, MSG_DONTWAIT | MSG_NOSIGNAL)
+                               : recv(fd, (char *)data + done, bytes - done, MSG_DONTWAIT);
+
+        if (moved > 0) {
+            done += (size_t)moved;
+        } else if (moved == 0) {
+            errno = 0;
+            return false;
+        } else if (errno == EAGAIN) {
+            mur_tcp_watch(fd, is_out ? EPOLLOUT : EPOLLIN, MUR_TCP_TALK, &waiter, true);
+            pass();
+            mur_tcp_unwatch(fd);
+        } else if (errno != EINTR) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool introduce(int fd, struct introduction *own)
+{
+    *own = (struct introduction){.bytes = sizeof *own};
+    memcpy(own->magic, magic, sizeof magic);
+    mur_secret_random(&own->number, sizeof own->number);
+    mur_foreign_identify(mur_process.rank, &own->identity);
+    return move(fd, own, sizeof *own, true);
+}
+
+static bool listen_to(int fd, struct introduction *other)
+{
+    if (!move(fd, other, sizeof *other, false))
+        return false;
+    if (memcmp(other->magic, magic, sizeof magic) == 0 && other->bytes == sizeof *other &&
+        mur_identity_is_sound(&other->identity))
+        return true;
+    errno = EPROTO;
+    return false;
+}
+
+/* The two as a communicator, which makeshift_free gives up. Its ranks are in an order that both agree on. */
+static int makeshift(int process, struct mur_comm **comm_p)
+{
+    bool is_first = mur_process_precedes(mur_process.rank, process);
+    int processes[2] = {is_first ? mur_process.rank : process, is_first ? process : mur_process.rank};
+    struct mur_group *group;
+    int rc;
+
+    if (process == mur_process.rank)
+        return mur_error(MPI_ERR_COMM, "the two groups overlap: this process would meet itself");
+    rc = mur_group_create(processes, 2, &group);
+    if (rc)
+        return rc;
+    rc = mur_comm_create(&mur_comm_self, group, NULL, comm_p);
+    mur_group_release(group);
+    if (!rc)
+        (*comm_p)->context = MUR_CONTEXT_PORTS;
+    return rc;
+}
+
+static void makeshift_free(struct mur_comm *comm)
+{
+    if (!comm)
+        return;
+    comm->context = MUR_CONTEXT_NONE; /* the context stays */
+    mur_comm_release(comm);
+}
+
+/* How the roots reach each other. */
+struct meeting {
+    struct mur_comm *bridge;
+    int number;
+};
+
+static int get_to_know(const struct introduction *own, const struct introduction *other, struct meeting *meeting)
+{
+    int process, rc = mur_foreign_meet(&other->identity, &process);
+
+    meeting->number = (own->number ^ other->number) & INT32_MAX;
+    if (rc)
+        return rc;
+    rc = makeshift(process, &meeting->bridge);
+    mur_foreign_hold(&process, 1, -1); /* the bridge's group does */
+    return rc;
+}
+
+/* ---- both groups ---- */
+
+/* Everybody learns whether the root has met the other one; then the groups join. */
+static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
+                       struct mur_comm **newcomm)
+{
+    struct mur_schedule *s = mur_schedule_create(comm);
+    int error_class = rc ? mur_error_class(rc) : MPI_SUCCESS, told;
+
+    if (!s)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to make an intercommunicator");
+    mur_coll_bcast(s, &error_class, 1, mur_type_find(MPI_INT), root);
+    told = mur_schedule_run(s);
+    if (rc || told)
+        return rc ? rc : told;
+    if (error_class)
+        return mur_error(error_class, "rank %d, the root, has failed; its own error says why", root);
+    return mur_intercomm_create(comm, root, meeting->bridge, meeting->bridge ? 1 - meeting->bridge->rank : 0,
+                                meeting->number, newcomm);
+}
+
+static int no_port(const char *name)
+{
+    return mur_error(MPI_ERR_PORT, "this process has no open port '%.40s...'; MPI_Open_port makes one", name);
+}
+
+int mur_comm_open_port(char *name)
+{
+    int rc = mur_network_open();
+
+    if (rc)
+        return mur_error(MPI_ERR_PORT, "no port can be opened: %s", mur_error_text(rc));
+    return mur_port_open(name, MPI_MAX_PORT_NAME) ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a port");
+}
+
+int mur_comm_close_port(const char *name)
+{
+    struct mur_port *port = mur_port_find(name);
+
+    if (!port)
+        return no_port(name);
+    mur_port_close(port);
+    return MPI_SUCCESS;
+}
+
+/* At the root: takes one who calls. Who goes away, or makes no sense, is forgotten, and the next one is waited for. */
+static int receive_caller(const char *name, int (*has_failed)(void *owner), void *owner, struct meeting *meeting)
+{
+    struct introduction own, other;
+
+    for (;;) {
+        struct mur_port *port = mur_port_find(name); /* another thread may close it */
+        int fd = port ? mur_port_take(port) : -1, rc = has_failed ? has_failed(owner) : MPI_SUCCESS;
+        bool has_met;
+
+        if (!port)
+            return no_port(name);
+        if (fd < 0 && rc)
+            return rc;
+        if (fd < 0) {
+            pass();
+            continue;
+        }
+        has_met = listen_to(fd, &other) && introduce(fd, &own);
+        close(fd);
+        if (has_met)
+            return get_to_know(&own, &other, meeting);
+    }
+}
+
+int mur_comm_await(const char *name, int root, struct mur_comm *comm, int (*has_failed)(void *owner), void *owner,
+                   struct mur_comm **newcomm)
+{
+    struct meeting meeting = {0};
+    int rc = MPI_SUCCESS;
+
+    if (comm->rank == root)
+        rc = receive_caller(name, has_failed, owner, &meeting);
+    rc = join_groups(rc, &meeting, root, comm, newcomm);
+    makeshift_free(meeting.bridge);
+    return rc;
+}
+
+int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm)
+{
+    return mur_comm_await(name, root, comm, NULL, NULL, newcomm);
+}
+
+/* At the root: calls, and waits to be taken. */
+static int call_port(const char *name, struct meeting *meeting)
+{
+    struct introduction own, other;
+    int rc = mur_network_open(), error, fd = -1;
+
+    if (rc)
+        return mur_error(MPI_ERR_PORT, "no port can be reached: %s", mur_error_text(rc));
+    error = mur_port_call(name, &fd, pass);
+    if (error == EINVAL)
+        return mur_error(MPI_ERR_PORT, "'%.40s' is not the name of a port; MPI_Open_port gives such names", name);
+    if (error == ECONNRESET || error == ECONNREFUSED)
+        return mur_error(MPI_ERR_PORT, "the port '%.40s...' is not open: it has been closed, or its process has ended",
+                         name);
+    if (error)
+        return mur_error(MPI_ERR_PORT, "the process of the port '%.40s...' does not answer: %s", name,
+                         strerror(error == EBUSY ? ETIMEDOUT : error));
+    if (!introduce(fd, &own) || !listen_to(fd, &other)) {
+        close(fd);
+        return mur_error(MPI_ERR_PORT, "the port '%.40s...' was closed before the connection was accepted", name);
+    }
+    close(fd);
+    return get_to_know(&own, &other, meeting);
+}
+
+int mur_comm_connect(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm)
+{
+    struct meeting meeting = {0};
+    int rc = MPI_SUCCESS;
+
+    if (comm->rank == root)
+        rc = call_port(name, &meeting);
+    rc = join_groups(rc, &meeting, root, comm, newcomm);
+    makeshift_free(meeting.bridge);
+    return rc;
+}
+
+int mur_comm_join(int fd, struct mur_comm **newcomm)
+{
+    struct introduction own, other;
+    struct meeting meeting = {0};
+    int rc = mur_network_open(), type;
+    socklen_t length = sizeof type;
+
+    if (getsockopt(fd, SOL_SOCKET, SO_TYPE, &type, &length) || type != SOCK_STREAM)
+        return mur_error(MPI_ERR_ARG, "fd is %d, which is no stream socket; a connected one was expected", fd);
+    if (rc)
+        return rc;
+    if (!introduce(fd, &own) || !listen_to(fd, &other))
+        return mur_error(MPI_ERR_OTHER, "nobody at the other end of descriptor %d says who it is: %s", fd,
+                         errno == EPROTO ? "what it says is not of MPI_Comm_join of this library"
+                         : errno         ? strerror(errno)
+                                         : "the socket was closed");
+    rc = get_to_know(&own, &other, &meeting);
+    if (!rc)
+        rc = join_groups(rc, &meeting, 0, &mur_comm_self, newcomm);
+    makeshift_free(meeting.bridge);
+    return rc;
+}
+
+/* ---- parting ---- */
+
+static int wait_for_all(struct mur_comm *comm)
+{
+    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_scope scope;
+    uint64_t word = 0;
+
+    if (!s)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to disconnect a communicator");
+    scope = mur_scope_of(s, comm);
+    mur_scope_and(s, &scope, &word, 1);
+    return mur_schedule_run(s);
+}
+
+int mur_comm_disconnect(struct mur_comm *comm)
+{
+    struct mur_group *groups[2] = {comm->group, comm->remote};
+    bool has_foreign = comm->group->has_foreign || (comm->remote && comm->remote->has_foreign);
+    int rc = has_foreign ? wait_for_all(comm) : MPI_SUCCESS;
+
+    if (rc || !has_foreign) {
+        if (!rc)
+            mur_comm_release(comm);
+        return rc;
+    }
+    for (int i = 0; i < 2; i++)
+        if (groups[i])
+            mur_group_retain(groups[i]);
+    mur_comm_release(comm);
+    for (int i = 0; i < 2; i++)
+        if (groups[i]) {
+            mur_foreign_part(groups[i]->processes, groups[i]->size);
+            mur_group_release(groups[i]);
+        }
+    return MPI_SUCCESS;
+}
