@@ -1,21 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* murmur-info: prints the version, what was found on this machine, and every setting with its value as it would be in
- * a job started from this environment. */
+/* murmur-info: prints the version, what was found on this machine, every setting with its value as it would be in a job
+ * started from this environment, and every counter that tools can read; as a text, or with --json for programs. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/settings.h"
 #include "mpi/information.h"
 
+static int usage(FILE *out, const char *program, int code)
+{
+    fprintf(out, "%s [--json | --help]: prints version, build, machine, settings and counters\n", program);
+    return code;
+}
+
 int main(int argc, char **argv)
 {
     const char *complaint = mur_settings_read();
+    int is_json = argc == 2 && strcmp(argv[1], "--json") == 0;
 
-    if (argc > 1) {
-        fprintf(stderr, "%s: takes no arguments; prints version and settings\n", argv[0]);
-        return 2;
-    }
+    if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
+        return usage(stdout, argv[0], 0);
+    if (argc > 1 && !is_json)
+        return usage(stderr, argv[0], 2);
     if (complaint)
         fprintf(stderr, "Murmur: %s\n", complaint);
-    mur_information_print(stdout);
+    if (is_json) {
+        mur_information_print_json(stdout);
+    } else {
+        mur_information_print(stdout);
+        mur_information_print_counters(stdout);
+    }
+    if (fflush(stdout) || ferror(stdout)) {
+        perror(argv[0]);
+        return 1;
+    }
     return 0;
 }
