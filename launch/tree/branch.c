@@ -71,7 +71,7 @@ static void append(struct mur_branch *branch, const void *data, size_t bytes)
 {
     if (branch->out_start == branch->out_end)
         branch->out_start = branch->out_end = 0;
-    if (branch->out_space - branch->out_end < bytes) {
+    if (branch->out_start && branch->out_space - branch->out_end < bytes) {
         memmove(branch->out, branch->out + branch->out_start, branch->out_end - branch->out_start);
         branch->out_end -= branch->out_start;
         branch->out_start = 0;
