@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "launch/say.h"
 
 enum { VISITORS_MAX = 256, VISIT_MS = 5000 };
 
@@ -60,10 +61,14 @@ static void take_hello(struct mur_visitor *visitor)
     struct mur_door *door = visitor->door;
     const struct mur_hello hello = visitor->message.hello;
     struct mur_challenge challenge;
+    enum mur_hello_fault fault;
 
-    if (mur_handshake_answer(&visitor->handshake, door->secret, MUR_PURPOSE_AGENTS, &hello, &challenge) !=
-            MUR_HELLO_FINE ||
-        hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge))
+    fault = mur_handshake_answer(&visitor->handshake, door->secret, MUR_PURPOSE_AGENTS, &hello, &challenge);
+    if (fault == MUR_HELLO_VERSION && !door->has_complained++)
+        mur_say("somebody calls who speaks version %u of Murmur's protocol between hosts, not %d; if it is an agent of "
+                "this job, install the same version of Murmur on all hosts",
+                hello.protocol, MUR_WIRE_PROTOCOL);
+    if (fault != MUR_HELLO_FINE || hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge))
         send_away(visitor);
     else
         visitor->is_proving = true;

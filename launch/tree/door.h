@@ -20,6 +20,7 @@ struct mur_door {
     TAILQ_HEAD(mur_visitors, mur_visitor) visitors; /* oldest first */
     struct mur_visitors gone;                       /* to be freed */
     int visitor_count;
+    int has_complained; /* of another version: once is enough */
     /* Somebody has proved to be agent `place`: returns how much of its stream has been received here, or false to send
      * it away. Then the connection comes, with how much it has received. */
     bool (*knows)(void *owner, int place, uint64_t *received);

@@ -109,6 +109,17 @@ says "strangers" "rounds are right"
 wait
 nothing_left "strangers"
 
+# Hosts that mpiexec reaches, but that do not reach each other: both are named, and the addresses that were tried.
+in_host 1 ip route add blackhole 10.77.0.2/32
+in_host 2 ip route add blackhole 10.77.0.1/32
+MUR_TCP_TIMEOUT=1 start_job -host h1,h2 -n 2 "$BIN/hosts-exchange" 60
+ends "hosts that do not reach each other" 1 20
+says "hosts that do not reach each other" "on h1 cannot reach rank 1 on h2"
+says "hosts that do not reach each other" "10.77.0.2:"
+in_host 1 ip route del blackhole 10.77.0.2/32
+in_host 2 ip route del blackhole 10.77.0.1/32
+nothing_left "hosts that do not reach each other"
+
 # Errors of daily life.
 refuse() { # expected part, arguments
     local part=$1
