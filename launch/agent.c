@@ -24,10 +24,12 @@
 #include "alloc.h"
 #include "boot/job.h"
 #include "boot/pmi/mapping.h"
+#include "boot/spawn.h"
 #include "cgroup.h"
 #include "descendants.h"
 #include "frame.h"
 #include "input.h"
+#include "jobs.h"
 #include "kvs.h"
 #include "names.h"
 #include "output.h"
@@ -52,6 +54,8 @@ struct rank {
     struct mur_watch control;
     struct mur_stream out;
     struct mur_stream err;
+    char *spawn; /* what it has told so far of a job to be spawned */
+    size_t spawn_bytes;
 };
 
 struct agent {
@@ -66,10 +70,12 @@ struct agent {
     struct mur_input input;
     struct mur_kvs *kvs;
     struct mur_pmi_ranks pmi;
-    struct mur_kvs *names; /* of services; mpiexec's own agent keeps those of all */
-    struct rank *ranks;    /* of this node */
+    struct mur_kvs *names;   /* of services; mpiexec's own agent keeps those of all */
+    struct mur_jobs jobs;    /* that ranks have spawned; mpiexec's own agent has those of all */
+    struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
+    struct rank *ranks;      /* of this node */
     int count;
-    int running;          /* of them, not yet ended */
+    int running;          /* of them and of the spawned jobs, not yet ended */
     bool is_open;         /* all that is to be started has been */
     bool is_ending;       /* MUR_FRAME_END came */
     bool is_killing;      /* everything gets SIGKILL */
@@ -86,11 +92,12 @@ struct agent {
 
 /* ---- ending ---- */
 
-static void signal_ranks(const struct agent *agent, int signal)
+static void signal_ranks(struct agent *agent, int signal)
 {
     for (int i = 0; i < agent->count; i++)
         if (agent->ranks[i].pid)
             kill(-agent->ranks[i].pid, signal);
+    mur_jobs_signal(&agent->jobs, signal);
 }
 
 /* What serves the other hosts is not part of what ranks here have left behind, until those are done. */
@@ -281,16 +288,53 @@ static void answer_rank(void *owner, const char *key, const char *value)
     send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
 }
 
+/* Says it to the agent that has started this mpiexec. */
+static void tell_parent(struct agent *agent, uint32_t kind, const char *text, size_t bytes)
+{
+    struct mur_control_message message = {.kind = kind, .length = (uint32_t)bytes};
+
+    if (bytes > sizeof message.text)
+        return;
+    memcpy(message.text, text, bytes);
+    send(agent->parent.fd, &message, offsetof(struct mur_control_message, text) + bytes, MSG_NOSIGNAL);
+}
+
+static void start_job(struct agent *agent, const char *name, const char *value)
+{
+    char *text = mur_alloc_text("%s", value), *answer = mur_alloc_text("%s%s", MUR_JOB_ANSWER, name);
+    size_t bytes = mur_jobs_decode(text);
+
+    if (!agent->is_ending && mur_jobs_start(&agent->jobs, answer, text, bytes)) {
+        agent->running++;
+        agent->has_descendants = true;
+    } else {
+        mur_kvs_put(agent->kvs, answer, "failed");
+    }
+    free(text);
+    free(answer);
+}
+
+/* Questions about names end at the agent of the first job; what is to be spawned, at mpiexec's own. */
+static void act(struct agent *agent, const char *key, const char *value)
+{
+    if (mur_jobs_is_question(key))
+        start_job(agent, key + strlen(MUR_JOB_QUESTION), value);
+    else if (agent->parent.fd >= 0)
+        tell_parent(agent, MUR_CONTROL_PUT, key, (size_t)(value - key) + strlen(value));
+    else
+        mur_names_act(agent->names, agent->kvs, key, value);
+}
+
 /* `text` is a key, a NUL, and a value. All values are known to mpiexec's own agent; the others keep those that pass. */
 static void put_value(void *owner, const char *text)
 {
     struct agent *agent = owner;
     const char *value = text + strlen(text) + 1;
-    bool is_name = mur_names_is_question(text);
+    bool is_question = mur_names_is_question(text) || mur_jobs_is_question(text);
 
-    if (is_name && !agent->uplink)
-        mur_names_act(agent->names, agent->kvs, text, value);
-    else if (!is_name && !mur_kvs_put(agent->kvs, text, value))
+    if (is_question && !agent->uplink)
+        act(agent, text, value);
+    else if (!is_question && !mur_kvs_put(agent->kvs, text, value))
         mur_say("the values that the ranks leave for each other are too many for host %s; one is dropped",
                 agent->job->host);
     if (agent->uplink)
@@ -304,6 +348,22 @@ static void get_value(struct agent *agent, const char *key, mur_kvs_waiter *answ
     mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
     if (is_first && agent->uplink)
         mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
+    else if (is_first && agent->parent.fd >= 0 && mur_names_is_answer(key))
+        tell_parent(agent, MUR_CONTROL_GET, key, strlen(key));
+}
+
+/* The rank has told all of it. */
+static void spawn_job(struct rank *rank, const char *name)
+{
+    char *value = mur_jobs_encode(rank->spawn ? rank->spawn : "", rank->spawn_bytes);
+    char *text = mur_alloc_text("%s%s%c%s", MUR_JOB_QUESTION, name, '\0', value);
+
+    put_value(rank->agent, text);
+    free(text);
+    free(value);
+    free(rank->spawn);
+    rank->spawn = NULL;
+    rank->spawn_bytes = 0;
 }
 
 /* The same for a value that may not be there: mpiexec's own agent knows. */
@@ -359,6 +419,16 @@ static void take_message(struct rank *rank, const struct mur_control_message *me
         text[message->length] = '\0';
         get_value(rank->agent, text, answer_rank, rank);
         break;
+    case MUR_CONTROL_SPAWN_TEXT:
+        rank->spawn = mur_alloc_again(rank->spawn, rank->spawn_bytes + message->length + 1, 1);
+        memcpy(rank->spawn + rank->spawn_bytes, message->text, message->length);
+        rank->spawn_bytes += message->length;
+        break;
+    case MUR_CONTROL_SPAWN:
+        memcpy(text, message->text, message->length);
+        text[message->length] = '\0';
+        spawn_job(rank, text);
+        break;
     default: /* a later protocol; nothing it could mean here */
         break;
     }
@@ -395,6 +465,19 @@ static struct rank *find_rank(const struct agent *agent, pid_t pid)
     return NULL;
 }
 
+/* Who has spawned it may still wait for it. How it ended is its own affair. */
+static bool end_job_of(struct agent *agent, pid_t pid)
+{
+    struct mur_child_job *child = mur_jobs_find(&agent->jobs, pid);
+
+    if (!child)
+        return false;
+    child->pid = 0;
+    agent->running--;
+    mur_kvs_put(agent->kvs, child->name, "ended");
+    return true;
+}
+
 static void children_ready(void *owner)
 {
     struct agent *agent = owner;
@@ -407,6 +490,8 @@ static void children_ready(void *owner)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct rank *rank = find_rank(agent, pid);
 
+        if (!rank && end_job_of(agent, pid))
+            continue;
         if (!rank) {
             mur_tree_reap(&agent->tree, pid, status); /* or an orphan of a rank's */
             continue;
@@ -627,6 +712,75 @@ static void lost_above(void *owner)
     lose_head(owner);
 }
 
+/* ---- jobs above and below ---- */
+
+static void answer_job(void *owner, const char *key, const char *value)
+{
+    struct mur_child_job *child = owner;
+    struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
+    size_t name = strlen(key) + 1, bytes = value ? strlen(value) : 0;
+
+    if (!value || name + bytes > sizeof message.text || !child->line.is_active)
+        return;
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    send(child->line.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+}
+
+/* A spawned job asks for names, and nothing else. */
+static void message_from_job(void *owner, struct mur_child_job *child, const void *data, size_t bytes)
+{
+    const size_t head = offsetof(struct mur_control_message, text);
+    struct agent *agent = owner;
+    struct mur_control_message message;
+    char text[sizeof message.text + 2] = "";
+
+    memcpy(&message, data, bytes < sizeof message ? bytes : sizeof message);
+    if (bytes < head || bytes > sizeof message || message.length != bytes - head)
+        return;
+    memcpy(text, message.text, message.length);
+    if (message.kind == MUR_CONTROL_PUT && mur_names_is_question(text))
+        put_value(agent, text);
+    else if (message.kind == MUR_CONTROL_GET && mur_names_is_answer(text))
+        get_value(agent, text, answer_job, child);
+}
+
+static void parent_ready(void *owner)
+{
+    const ssize_t head = offsetof(struct mur_control_message, text);
+    struct agent *agent = owner;
+    struct mur_control_message message;
+    char text[sizeof message.text + 2];
+    ssize_t got;
+
+    while ((got = recv(agent->parent.fd, &message, sizeof message, MSG_DONTWAIT)) > 0) {
+        if (got < head || message.length != (size_t)(got - head) || message.kind != MUR_CONTROL_VALUE)
+            continue;
+        memset(text, 0, sizeof text);
+        memcpy(text, message.text, message.length);
+        mur_kvs_put(agent->kvs, text, text + strlen(text) + 1);
+    }
+    if (got == 0) { /* the other agent has died; this job goes on without its names */
+        mur_loop_unwatch(agent->loop, &agent->parent);
+        agent->parent.fd = -1;
+    }
+}
+
+static void open_jobs(struct agent *agent)
+{
+    const char *line = getenv(MUR_ENV_SPAWN_FD);
+
+    agent->jobs = (struct mur_jobs){
+        .job = agent->job, .loop = agent->loop, .output = &agent->output, .message = message_from_job, .owner = agent};
+    agent->parent = (struct mur_watch){.fd = -1, .ready = parent_ready, .owner = agent};
+    if (!line || agent->uplink)
+        return;
+    agent->parent.fd = atoi(line);
+    fcntl(agent->parent.fd, F_SETFD, FD_CLOEXEC);
+    mur_loop_watch(agent->loop, &agent->parent, EPOLLIN);
+}
+
 /* ---- life ---- */
 
 static void adopt_signals(void)
@@ -682,6 +836,7 @@ static void open_agent(struct agent *agent, const struct mur_jobspec *job, const
     agent->output.failed = output_failed;
     agent->output.owner = agent;
     mur_input_open(&agent->input, agent->loop, job);
+    open_jobs(agent);
     agent->tree = (struct mur_tree){.loop = agent->loop,
                                     .job = job,
                                     .output = &agent->output,
@@ -701,6 +856,7 @@ static void start(struct agent *agent, const struct rlimit *files)
     if (!mur_tree_open(&agent->tree, &frame))
         report(agent, &frame);
     open_pmi(agent);
+    agent->jobs.files = *files;
     mur_spawner_prepare(&spawner, agent->job, files);
     if (agent->count && (!make_node_memory(agent, &spawner, &frame) || !start_ranks(agent, &spawner, &frame)))
         report(agent, &frame);
@@ -742,7 +898,9 @@ void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, co
 
     open_agent(&agent, job, place);
     start(&agent, files);
-    while (!is_over(&agent))
+    while (!is_over(&agent)) {
         mur_loop_turn(agent.loop);
+        mur_jobs_sweep(&agent.jobs);
+    }
     say_goodbye(&agent);
 }

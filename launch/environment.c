@@ -96,6 +96,14 @@ static bool is_launchers(const char *variable)
     return false;
 }
 
+/* An outer job's parents are not this job's. */
+static bool is_outer_job(const char *variable)
+{
+    size_t length = strcspn(variable, "=");
+
+    return name_matches(MUR_ENV_PARENT, variable, length) || name_matches("MUR_SPAWN_*", variable, length);
+}
+
 static bool is_listed(const struct mur_assignments *names, const char *variable)
 {
     size_t length = strcspn(variable, "=");
@@ -112,7 +120,7 @@ static bool is_passed(const struct mur_jobspec *job, const struct mur_context *c
     const struct mur_inheritance *rule =
         context->inheritance.passing == MUR_PASS_UNSET ? &job->inheritance : &context->inheritance;
 
-    if (is_launchers(variable))
+    if (is_launchers(variable) || is_outer_job(variable))
         return false;
     if (rule->passing == MUR_PASS_UNSET || rule->passing == MUR_PASS_ALL)
         return true;

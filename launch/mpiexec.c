@@ -7,15 +7,20 @@
  * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
 #include <fcntl.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "alloc.h"
 #include "base/secret.h"
+#include "boot/job.h"
+#include "boot/spawn.h"
 #include "head.h"
 #include "hosts/placement.h"
 #include "limits.h"
 #include "options/options.h"
+#include "options/parser.h"
 #include "program.h"
 #include "say.h"
 #include "tree/tree.h"
@@ -41,6 +46,15 @@ static void name_job(struct mur_jobspec *job)
         snprintf(job->host, sizeof job->host, "localhost");
     clock_gettime(CLOCK_REALTIME, &now); /* a process number alone comes again one day, in the same log */
     snprintf(job->id, sizeof job->id, "%s.%d.%llx", job->host, (int)getpid(), (unsigned long long)now.tv_sec);
+}
+
+/* The ranks of a spawned job are told who spawned it. */
+static void note_parent(struct mur_jobspec *job)
+{
+    const char *port = getenv(MUR_ENV_SPAWN_PORT);
+
+    if (port)
+        mur_assignments_add(&job->environment, mur_alloc_text("%s=%s", MUR_ENV_PARENT, port));
 }
 
 /* One note for all that was accepted without an effect. */
@@ -102,6 +116,7 @@ int main(int argc, char **argv)
         return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
     }
     name_job(&job);
+    note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
     mur_secret_random(job.secret, sizeof job.secret);

@@ -8,12 +8,14 @@
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "launch/alloc.h"
 #include "parser.h"
 #include "launch/say.h"
+#include "boot/spawn.h"
 
 static const struct mur_option *const tables[] = {
     mur_job_options,      mur_environment_options, mur_host_options,  mur_binding_options,
@@ -186,12 +188,20 @@ static void begin_context(struct mur_parser *parser)
     *parser->context = (struct mur_context){.ranks = 1};
 }
 
+/* Between programs; a spawned job has a word of its own for it, since ':' may be an argument of a program. */
+static bool is_separator(const char *word)
+{
+    const char *own = getenv(MUR_ENV_SPAWN_SEPARATOR);
+
+    return strcmp(word, own ? own : ":") == 0;
+}
+
 /* Takes the program and its arguments, up to ':' or the end. */
 static void take_program(struct mur_parser *parser)
 {
     size_t count = 0;
 
-    while (parser->next[count] && strcmp(parser->next[count], ":") != 0)
+    while (parser->next[count] && !is_separator(parser->next[count]))
         count++;
     parser->context->argv = mur_alloc(count + 1, sizeof *parser->context->argv);
     memcpy(parser->context->argv, parser->next, count * sizeof *parser->next);
@@ -213,7 +223,7 @@ static int read_context(struct mur_parser *parser)
         if (rc || job->wants_help || job->wants_version)
             return rc;
     }
-    if (!*parser->next || !**parser->next || strcmp(*parser->next, ":") == 0) {
+    if (!*parser->next || !**parser->next || is_separator(*parser->next)) {
         if (job->context_count > 1 || *parser->next)
             return mur_parser_fail(parser, "no program in part %d of the ':'-separated command line",
                                    job->context_count);

@@ -37,16 +37,19 @@ static int number(const char *name, int *value)
     return MPI_SUCCESS;
 }
 
-static int send_control(uint32_t kind, int value, const char *text)
+static int send_bytes(uint32_t kind, int value, const void *text, size_t length)
 {
-    struct mur_control_message message = {.kind = kind, .value = value};
-    size_t length = strnlen(text, sizeof message.text);
+    struct mur_control_message message = {.kind = kind, .value = value, .length = (uint32_t)length};
 
     memcpy(message.text, text, length);
-    message.length = (uint32_t)length;
     return send(mur_process.control_fd, &message, offsetof(struct mur_control_message, text) + length, MSG_NOSIGNAL) < 0
                ? errno
                : 0;
+}
+
+static int send_control(uint32_t kind, int value, const char *text)
+{
+    return send_bytes(kind, value, text, strnlen(text, sizeof((struct mur_control_message *)0)->text));
 }
 
 /* A world of one has memory of its own, of the same structure. */
@@ -151,6 +154,13 @@ void mur_boot_finish(void)
         send_control(MUR_CONTROL_FINALIZED, 0, "");
 }
 
+int mur_boot_tell(uint32_t kind, const void *text, size_t bytes)
+{
+    int rc = send_bytes(kind, 0, text, bytes);
+
+    return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
+}
+
 int mur_boot_put(const char *key, const char *value)
 {
     struct mur_control_message message = {.kind = MUR_CONTROL_PUT};
@@ -179,23 +189,12 @@ int mur_boot_ask(const char *key)
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
-/* Answers that came while another was waited for, oldest first. */
+/* Answers that have come and nobody has taken yet, oldest first. */
 struct kept {
     struct kept *next;
-    struct mur_control_message message;
+    char *key, *value;
 };
 static struct kept *kept, **kept_tail = &kept;
-
-static void keep(const struct mur_control_message *message)
-{
-    struct kept *one = malloc(sizeof *one);
-
-    if (!one)
-        mur_boot_abort(1, "no memory for an answer of the launcher");
-    *one = (struct kept){.message = *message};
-    *kept_tail = one;
-    kept_tail = &one->next;
-}
 
 /* The next message of the agent; false: there is none (flags: MSG_DONTWAIT), or it makes no sense. */
 static bool receive(struct mur_control_message *message, int flags)
@@ -225,23 +224,69 @@ static bool take_apart(const struct mur_control_message *message, char key[MUR_V
     return true;
 }
 
+static bool is_address(const char *key)
+{
+    return strncmp(key, MUR_KEY_ADDRESS, strlen(MUR_KEY_ADDRESS)) == 0;
+}
+
+/* Takes one more message from the agent, if it is an answer. False: there is none (flags: MSG_DONTWAIT). */
+static bool take_in(int flags)
+{
+    char key[MUR_VALUE_MAX], value[MUR_VALUE_MAX];
+    struct mur_control_message message;
+    struct kept *one;
+
+    if (!receive(&message, flags))
+        return false;
+    if (!take_apart(&message, key, value))
+        return true;
+    one = calloc(1, sizeof *one);
+    if (!one || !(one->key = strdup(key)) || !(one->value = strdup(value)))
+        mur_boot_abort(1, "no memory for an answer of the launcher");
+    *kept_tail = one;
+    kept_tail = &one->next;
+    return true;
+}
+
+/* Takes an answer off the list. */
+static void take_off(struct kept **link, char *key, char *value)
+{
+    struct kept *one = *link;
+
+    if (key)
+        strcpy(key, one->key);
+    if (value)
+        strcpy(value, one->value);
+    *link = one->next;
+    if (!*link)
+        kept_tail = link;
+    free(one->key);
+    free(one->value);
+    free(one);
+}
+
 bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
 {
-    struct mur_control_message message;
-    struct kept *one = kept;
-
     if (mur_foreign_is_there())
         return mur_foreign_answer(key, value, MUR_VALUE_MAX);
-    if (one) {
-        message = one->message;
-        kept = one->next;
-        if (!kept)
-            kept_tail = &kept;
-        free(one);
-    } else if (!receive(&message, MSG_DONTWAIT)) {
-        return false;
-    }
-    return take_apart(&message, key, value);
+    while (take_in(MSG_DONTWAIT))
+        continue;
+    for (struct kept **link = &kept; *link; link = &(*link)->next)
+        if (is_address((*link)->key)) {
+            take_off(link, key, value);
+            return true;
+        }
+    return false;
+}
+
+static bool take_key(const char *key, char *value)
+{
+    for (struct kept **link = &kept; *link; link = &(*link)->next)
+        if (strcmp((*link)->key, key) == 0) {
+            take_off(link, NULL, value);
+            return true;
+        }
+    return false;
 }
 
 int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX])
@@ -252,17 +297,17 @@ int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX])
         return mur_foreign_answer(other, value, MUR_VALUE_MAX)
                    ? MPI_SUCCESS
                    : mur_error(MPI_ERR_OTHER, "the launcher does not know the value of '%s'", key);
-    for (;;) {
-        struct mur_control_message message;
-
-        if (!receive(&message, 0))
+    while (!take_key(key, value))
+        if (!take_in(0))
             return mur_error(MPI_ERR_OTHER, "the launcher's agent has gone away: %s", strerror(errno));
-        if (!take_apart(&message, other, value))
-            continue;
-        if (strcmp(other, key) == 0)
-            return MPI_SUCCESS;
-        keep(&message);
-    }
+    return MPI_SUCCESS;
+}
+
+bool mur_boot_has_answer(const char *key)
+{
+    while (take_in(MSG_DONTWAIT))
+        continue;
+    return take_key(key, NULL);
 }
 
 /* The agent prints the text and ends the job, this process included; a singleton does both itself. */

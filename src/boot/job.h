@@ -14,9 +14,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 3 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 4 /* raised whenever anything in this file changes its meaning */
 
-/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID and MUR_INITIAL_ERRHANDLER. */
+/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER and the port. */
 #define MUR_ENV_PROTOCOL   "MUR_JOB_PROTOCOL"
 #define MUR_ENV_JOB_ID     "MUR_JOB_ID"             /* a name for messages and logs, unique on the host */
 #define MUR_ENV_RANK       "MUR_RANK"               /* rank in MPI_COMM_WORLD */
@@ -27,6 +27,7 @@
 #define MUR_ENV_MAXPROCS   "MUR_MAXPROCS"           /* number of ranks that the context asked for */
 #define MUR_ENV_ERRHANDLER "MUR_INITIAL_ERRHANDLER" /* a name, "mpi_errors_return"; only where mpiexec was told one */
 #define MUR_ENV_UNIVERSE   "MUR_UNIVERSE_SIZE"      /* MPI_UNIVERSE_SIZE; only where mpiexec was told one */
+#define MUR_ENV_PARENT     "MUR_PARENT_PORT"        /* the port of who spawned the job; only where somebody did */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 
@@ -60,7 +61,9 @@ enum mur_control_kind {
     MUR_CONTROL_ABORT, /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
     MUR_CONTROL_PUT,   /* keep, for all ranks of the job: text is the key, a NUL, and the value */
     MUR_CONTROL_GET,   /* ask for the value of the key in text */
-    MUR_CONTROL_VALUE, /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
+    MUR_CONTROL_SPAWN_TEXT, /* what is to be spawned, or the next part of it (boot/spawn.h) */
+    MUR_CONTROL_SPAWN,      /* spawn it: text is a name for it, under which a value is put when it has ended */
+    MUR_CONTROL_VALUE,      /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
 };
 
 struct mur_control_message {

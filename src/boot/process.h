@@ -45,16 +45,23 @@ void mur_boot_finish(void);
 
 /* Texts that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and text. A text can
  * be asked for before it is there. */
+#define MUR_KEY_ADDRESS "tcp."
 enum { MUR_VALUE_MAX = 2032 };
 int mur_boot_put(const char *key, const char *value);
 int mur_boot_ask(const char *key);
 
-/* The next answer to what this process asked for; false: none has come yet. The control socket can be polled for it. */
+/* The next answer to a question for an address, MUR_KEY_ADDRESS and a rank; false: none has come yet. The control
+ * socket can be polled for it. */
 bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX]);
 
-/* Waits for the answer to one question. Other answers that come are kept for mur_boot_answer, which the control socket
- * does not show. */
+/* Waits for the answer to one question. Other answers that come are kept, which the control socket does not show. */
 int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX]);
+
+/* Whether that answer has come, which is then forgotten. Others are kept as well. */
+bool mur_boot_has_answer(const char *key);
+
+/* Tells the agent one thing of enum mur_control_kind (boot/job.h), with at most MUR_VALUE_MAX bytes. */
+int mur_boot_tell(uint32_t kind, const void *text, size_t bytes);
 
 /* Ends the job with this exit code (0..255 after masking) and this text; does not return. */
 void mur_boot_abort(int exit_code, const char *text) __attribute__((noreturn, cold));

@@ -179,14 +179,25 @@ int mur_comm_close_port(const char *name)
     return MPI_SUCCESS;
 }
 
+static void pass_or_doubt(const struct mur_doubt *doubt)
+{
+    bool has_news = doubt && doubt->fd >= 0;
+
+    if (has_news)
+        mur_tcp_watch(doubt->fd, EPOLLIN, MUR_TCP_TALK, &waiter, true);
+    pass();
+    if (has_news)
+        mur_tcp_unwatch(doubt->fd);
+}
+
 /* At the root: takes one who calls. Who goes away, or makes no sense, is forgotten, and the next one is waited for. */
-static int receive_caller(const char *name, int (*has_failed)(void *owner), void *owner, struct meeting *meeting)
+static int receive_caller(const char *name, const struct mur_doubt *doubt, struct meeting *meeting)
 {
     struct introduction own, other;
 
     for (;;) {
         struct mur_port *port = mur_port_find(name); /* another thread may close it */
-        int fd = port ? mur_port_take(port) : -1, rc = has_failed ? has_failed(owner) : MPI_SUCCESS;
+        int fd = port ? mur_port_take(port) : -1, rc = doubt ? doubt->has_failed(doubt->owner) : MPI_SUCCESS;
         bool has_met;
 
         if (!port)
@@ -194,7 +205,7 @@ static int receive_caller(const char *name, int (*has_failed)(void *owner), void
         if (fd < 0 && rc)
             return rc;
         if (fd < 0) {
-            pass();
+            pass_or_doubt(doubt);
             continue;
         }
         has_met = listen_to(fd, &other) && introduce(fd, &own);
@@ -204,14 +215,14 @@ static int receive_caller(const char *name, int (*has_failed)(void *owner), void
     }
 }
 
-int mur_comm_await(const char *name, int root, struct mur_comm *comm, int (*has_failed)(void *owner), void *owner,
+int mur_comm_await(const char *name, int root, struct mur_comm *comm, const struct mur_doubt *doubt,
                    struct mur_comm **newcomm)
 {
     struct meeting meeting = {0};
-    int rc = MPI_SUCCESS;
+    int rc = doubt ? doubt->error : MPI_SUCCESS;
 
-    if (comm->rank == root)
-        rc = receive_caller(name, has_failed, owner, &meeting);
+    if (!rc && comm->rank == root)
+        rc = receive_caller(name, doubt, &meeting);
     rc = join_groups(rc, &meeting, root, comm, newcomm);
     makeshift_free(meeting.bridge);
     return rc;
@@ -219,7 +230,7 @@ int mur_comm_await(const char *name, int root, struct mur_comm *comm, int (*has_
 
 int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm)
 {
-    return mur_comm_await(name, root, comm, NULL, NULL, newcomm);
+    return mur_comm_await(name, root, comm, NULL, newcomm);
 }
 
 /* At the root: calls, and waits to be taken. */

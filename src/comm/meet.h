@@ -13,8 +13,16 @@ int mur_comm_close_port(const char *name);
 int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm);
 int mur_comm_connect(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm);
 
-/* Like accept, but fails when `has_failed` says so: asked again and again, with its error as the result. */
-int mur_comm_await(const char *name, int root, struct mur_comm *comm, int (*has_failed)(void *owner), void *owner,
+/* Like accept, but fails when `error` is one already, or has_failed returns one: asked again when `fd` (unless -1) can
+ * be read.
+ */
+struct mur_doubt {
+    int error;
+    int (*has_failed)(void *owner);
+    void *owner;
+    int fd;
+};
+int mur_comm_await(const char *name, int root, struct mur_comm *comm, const struct mur_doubt *doubt,
                    struct mur_comm **newcomm);
 
 /* This process and the one at the other end of the socket. */

@@ -10,6 +10,7 @@
 #include "comm/split_type.h"
 #include "mpi/bodies.h"
 #include "mpi/hints.h"
+#include "mpi/parent.h"
 #include "object/attribute.h"
 #include "object/comm.h"
 #include "object/group.h"
@@ -246,6 +247,7 @@ int mur_mpi_comm_free(MPI_Comm *comm)
     if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     *comm = MPI_COMM_NULL;
+    mur_parent_forget(found);
     mur_comm_release(found);
     return MPI_SUCCESS;
 }
@@ -259,6 +261,7 @@ int mur_mpi_comm_disconnect(MPI_Comm *comm)
     if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     mur_request_drain(found);
+    mur_parent_forget(found);
     rc = mur_comm_disconnect(found);
     if (!rc)
         *comm = MPI_COMM_NULL;

@@ -9,6 +9,7 @@
 #include "boot/process.h"
 #include "mpi/bodies.h"
 #include "mpi/instance.h"
+#include "mpi/parent.h"
 #include "object/attribute.h"
 #include "object/comm.h"
 #include "object/info.h"
@@ -28,7 +29,7 @@ static int start(int required)
     mur_process.main_thread = pthread_self();
     mur_process.thread_level = required;
     mur_process.phase = MUR_PHASE_RUNNING;
-    return MPI_SUCCESS;
+    return mur_parent_meet();
 }
 
 int mur_mpi_init(int *argc, char ***argv)

@@ -43,7 +43,7 @@ uint64_t mur_tcp_now(void)
 
 static void key_of(int process, char key[32])
 {
-    snprintf(key, 32, "tcp.%d", process);
+    snprintf(key, 32, MUR_KEY_ADDRESS "%d", process);
 }
 
 static void ask(struct mur_link *link)
@@ -142,7 +142,7 @@ void mur_link_answers(void)
     while (mur_boot_answer(key, value)) {
         struct mur_link *link;
 
-        if (sscanf(key, "tcp.%d", &process) != 1 || process < 0 || process >= mur_tcp.peer_count ||
+        if (sscanf(key, MUR_KEY_ADDRESS "%d", &process) != 1 || process < 0 || process >= mur_tcp.peer_count ||
             !(link = mur_tcp.peers[process].link))
             continue;
         mur_tcp.asked--;

@@ -111,6 +111,7 @@ static int take_events(int timeout)
             break;
         case MUR_TCP_CONTROL:
             mur_link_answers();
+            moved++;
             break;
         case MUR_TCP_LINK:
             ready_link(owner.owner, events[i].events, &moved);
@@ -257,7 +258,7 @@ static int publish(void)
     used = (size_t)snprintf(value, sizeof value, "%s", mur_process.host);
     for (size_t i = 0; i < count && used + sizeof address < sizeof value; i++)
         used += (size_t)snprintf(value + used, sizeof value - used, " %s", mur_address_text(&addresses[i], address));
-    snprintf(key, sizeof key, "tcp.%d", mur_process.rank);
+    snprintf(key, sizeof key, MUR_KEY_ADDRESS "%d", mur_process.rank);
     return mur_boot_put(key, value);
 }
 
@@ -348,6 +349,14 @@ static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void
         return rc;
     make_identity();
     return has_far ? publish() : MPI_SUCCESS;
+}
+
+void mur_tcp_hear_launcher(void)
+{
+    int fd = mur_process.control_fd;
+
+    if (fd >= 0 && mur_tcp.epoll && (fd >= owner_room || !owners[fd].owner))
+        mur_tcp_watch(fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
 }
 
 int mur_tcp_open_late(struct mur_peer *peers, int count)

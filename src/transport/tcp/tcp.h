@@ -170,6 +170,9 @@ void mur_tcp_close(int fd); /* also out of the set */
 
 uint64_t mur_tcp_now(void); /* ms, monotonic */
 
+/* From now on the launcher's answers end a sleep, whatever they are about. The transport is open, or nobody waits. */
+void mur_tcp_hear_launcher(void);
+
 /* Opens the transport in a process that none of its world's is reached by it from. */
 int mur_tcp_open_late(struct mur_peer *peers, int count);
 
