@@ -49,14 +49,7 @@ static bool read_secret(unsigned char *secret, size_t bytes)
             return false;
         length += (size_t)got;
     }
-    for (size_t i = 0; i < bytes; i++) {
-        unsigned value;
-
-        if (sscanf(line + 2 * i, "%2x", &value) != 1)
-            return false;
-        secret[i] = (unsigned char)value;
-    }
-    return true;
+    return mur_secret_read(line, secret, bytes);
 }
 
 static void read_arguments(char **argv)

@@ -4,8 +4,8 @@
  *     COMMAND [OPTIONS] [-p PORT] HOST 'exec /path/of/mpiexec -agent PLACE PARENT ADDRESS...'
  *
  * so that a script which takes a host and a command for the shell there will do; or, where a resource manager has given
- * the hosts, the manager's own (srun, blaunch, qrsh). The addresses are those at which the
- * agent calls back. Nothing secret stands there: what proves the agent's right comes by its standard input. */
+ * the hosts, the manager's own (srun, blaunch, qrsh). The addresses are those at which the agent calls back. Nothing
+ * secret stands there: what proves the agent's right comes by its standard input. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/secret.h"
 #include "launch/alloc.h"
 #include "launch/say.h"
 #include "launch/tree/tree.h"
@@ -175,10 +176,9 @@ static void make_command(const struct mur_child *child, uint16_t port, char **ar
 static bool write_secret(int fd, const unsigned char *secret, size_t bytes)
 {
     char line[160];
-    size_t length = 0;
+    size_t length = 2 * bytes;
 
-    for (size_t i = 0; i < bytes; i++)
-        length += (size_t)snprintf(line + length, sizeof line - length, "%02x", secret[i]);
+    mur_secret_write(line, secret, bytes);
     line[length++] = '\n';
     return write(fd, line, length) == (ssize_t)length; /* a pipe has room for it */
 }

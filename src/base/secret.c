@@ -73,3 +73,28 @@ void mur_secret_random(void *out, size_t bytes)
         }
     }
 }
+
+void mur_secret_write(char *text, const unsigned char *secret, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        snprintf(text + 2 * i, 3, "%02x", secret[i]);
+}
+
+static int digit(char c)
+{
+    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
+
+    return at ? (int)(at - digits) : -1;
+}
+
+bool mur_secret_read(const char *text, unsigned char *secret, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++) {
+        int high = digit(text[2 * i]), low = high < 0 ? -1 : digit(text[2 * i + 1]);
+
+        if (low < 0)
+            return false;
+        secret[i] = (unsigned char)(high * 16 + low);
+    }
+    return true;
+}

@@ -20,4 +20,9 @@ bool mur_secret_check(const unsigned char mac[MUR_MAC_BYTES], const void *text, 
 /* Bytes that nobody can foretell, from the system. */
 void mur_secret_random(void *out, size_t bytes);
 
+/* Bytes as hexadecimal digits: `text` has room for two a byte and a NUL. Reading wants so many digits of lower case,
+ * and does not look behind them. */
+void mur_secret_write(char *text, const unsigned char *secret, size_t bytes);
+bool mur_secret_read(const char *text, unsigned char *secret, size_t bytes);
+
 #endif

@@ -13,12 +13,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/secret.h"
 #include "boot/job.h"
 #include "boot/pmi/mapping.h"
 #include "boot/pmi/pmi.h"
@@ -314,10 +314,8 @@ static int put_secret(void)
     unsigned char secret[MUR_SECRET_BYTES];
     char text[2 * sizeof secret + 1];
 
-    if (getrandom(secret, sizeof secret, 0) != (ssize_t)sizeof secret)
-        return mur_error(MPI_ERR_OTHER, "the system gives no random bytes: %s", strerror(errno));
-    for (size_t i = 0; i < sizeof secret; i++)
-        snprintf(text + 2 * i, 3, "%02x", secret[i]);
+    mur_secret_random(secret, sizeof secret);
+    mur_secret_write(text, secret, sizeof secret);
     return mur_pmi_put(&pmi, "secret", text);
 }
 
@@ -325,14 +323,9 @@ static int get_secret(unsigned char *secret)
 {
     char *text;
     int rc = mur_pmi_get(&pmi, 0, "secret", &text);
-    bool is_good = !rc && text && strlen(text) == 2 * MUR_SECRET_BYTES;
+    bool is_good =
+        !rc && text && strlen(text) == 2 * MUR_SECRET_BYTES && mur_secret_read(text, secret, MUR_SECRET_BYTES);
 
-    for (int i = 0; is_good && i < MUR_SECRET_BYTES; i++) {
-        unsigned value;
-
-        is_good = sscanf(text + 2 * i, "%2x", &value) == 1;
-        secret[i] = (unsigned char)value;
-    }
     if (!rc)
         free(text);
     return rc || is_good ? rc : mur_error(MPI_ERR_OTHER, "the launcher does not know what rank 0 has put");

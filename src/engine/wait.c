@@ -10,9 +10,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/counters.h"
+#include "base/clock.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "engine/cores.h"
@@ -33,14 +33,6 @@ static struct {
     uint32_t polls;       /* idle passes before the clock is read at all */
     bool is_known;
 } budget;
-
-static uint64_t now_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
 
 /* Between two looks at a lane. Each look takes the slot's line away from its sender, so looking without a pause makes
  * the message later: with four of x86's pauses 8 bytes take 0.14 us instead of 0.16. */
@@ -86,7 +78,7 @@ int mur_wait_polls(void)
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
 {
-    uint64_t now = now_ns();
+    uint64_t now = mur_clock_ns();
 
     if (!waiter->since) {
         waiter->since = now;
@@ -105,7 +97,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     } else {
         mur_counters.idle_sleeps++;
         mur_engine_rest();
-        mur_counters.sleep_ns += now_ns() - now;
+        mur_counters.sleep_ns += mur_clock_ns() - now;
         waiter->since = 0;
         waiter->polls = 0;
     }

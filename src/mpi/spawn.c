@@ -159,8 +159,7 @@ static void write_text(struct mur_spawn_text *text, const char *port, const stru
     char separator[2 * sizeof random + 2] = ":";
 
     mur_secret_random(random, sizeof random); /* so that no argument of a user's can be it */
-    for (size_t i = 0; i < sizeof random; i++)
-        snprintf(separator + 1 + 2 * i, 3, "%02x", random[i]);
+    mur_secret_write(separator + 1, random, sizeof random);
     mur_spawn_add(text, port);
     mur_spawn_add(text, separator);
     for (int i = 0; i < order->count; i++) {

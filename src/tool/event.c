@@ -5,8 +5,8 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "engine/background.h"
 #include "engine/lock.h"
 #include "object/comm.h"
@@ -89,10 +89,7 @@ int mur_safety_index(MPI_T_cb_safety safety)
 
 MPI_Count mur_event_clock(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (MPI_Count)time.tv_sec * 1000000000 + time.tv_nsec;
+    return (MPI_Count)mur_clock_ns();
 }
 
 const struct mur_event_instance *mur_event_instance_find(MPI_T_event_instance handle)

@@ -22,11 +22,6 @@ enum {
 
 static char buffer[8 + BUFFER] __attribute__((aligned(64)));
 
-static inline size_t padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
-
 /* The other end has proved that it belongs to the job, so this is a mistake of the library's: nothing can be believed
  * any more. */
 static __attribute__((noreturn, cold)) void cannot_be(const struct mur_link *link, const char *what)
@@ -101,7 +96,7 @@ static void end_place(struct mur_link *link)
     struct mur_frame frame = link->header.frame;
     char *data = link->place - frame.bytes, *bounce = link->bounce;
 
-    link->pad = (unsigned)(padded(frame.bytes) - frame.bytes);
+    link->pad = (unsigned)(mur_tcp_padded(frame.bytes) - frame.bytes);
     link->place = link->bounce = NULL;
     deliver(link, &frame, data);
     free(bounce);
@@ -134,7 +129,7 @@ static int parse(struct mur_link *link, char *at, const char *end)
             begin_place(link, header, at + sizeof *header, have);
             return frames;
         }
-        at += sizeof *header + padded(header->frame.bytes);
+        at += sizeof *header + mur_tcp_padded(header->frame.bytes);
         deliver(link, &header->frame, header + 1);
         frames++;
     }
@@ -156,7 +151,7 @@ static int prepare(struct mur_link *link, struct iovec vectors[2], char **start)
 
     if (link->place) {
         vectors[count++] = (struct iovec){link->place, link->place_left};
-        pad = padded(link->header.frame.bytes) - link->header.frame.bytes;
+        pad = mur_tcp_padded(link->header.frame.bytes) - link->header.frame.bytes;
     } else {
         pad = link->pad;
     }

@@ -15,9 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
@@ -33,10 +33,7 @@ enum {
 
 uint64_t mur_tcp_now(void)
 {
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000u + (uint64_t)time.tv_nsec / 1000000u;
+    return mur_clock_ns() / 1000000u;
 }
 
 /* ---- finding the peer ---- */

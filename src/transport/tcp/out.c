@@ -11,8 +11,8 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
-#include <time.h>
 
+#include "base/clock.h"
 #include "base/copy.h"
 #include "boot/process.h"
 #include "transport/tcp/tcp.h"
@@ -27,19 +27,6 @@ enum {
 
 static struct mur_segment *spare;
 static int spare_count;
-
-static uint64_t clock_ns(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-static inline size_t padded(size_t bytes)
-{
-    return (bytes + 7) & ~(size_t)7;
-}
 
 /* ---- segments ---- */
 
@@ -112,7 +99,7 @@ static inline char *put_header(char *place, const struct mur_frame *frame)
 
     memcpy(place, &header, sizeof header);
     if (frame->bytes % 8)
-        memset(place + sizeof header + padded(frame->bytes) - 8, 0, 8);
+        memset(place + sizeof header + mur_tcp_padded(frame->bytes) - 8, 0, 8);
     return place + sizeof header;
 }
 
@@ -183,7 +170,7 @@ void mur_out_write(struct mur_link *link)
         }
         advance(link, (size_t)written);
     }
-    link->last_send = clock_ns(); /* after the call, which may take longer than a pause */
+    link->last_send = mur_clock_ns(); /* after the call, which may take longer than a pause */
     want_room(link, false);
 }
 
@@ -215,7 +202,7 @@ static void write_or_wait(struct mur_link *link)
 {
     if (link->state != MUR_LINK_UP || link->is_full)
         return;
-    if (link->queued - link->sent >= GATHER || clock_ns() - link->last_send > PAUSE)
+    if (link->queued - link->sent >= GATHER || mur_clock_ns() - link->last_send > PAUSE)
         mur_out_write(link);
     else
         keep_back(link);
@@ -235,7 +222,7 @@ static bool write_then_copy(struct mur_link *link, const struct mur_frame *frame
 {
     struct mur_tcp_header header = {.frame = *frame};
     static const char zeros[8];
-    size_t pad = padded(frame->bytes) - frame->bytes;
+    size_t pad = mur_tcp_padded(frame->bytes) - frame->bytes;
     struct iovec vectors[3] = {
         {&header, sizeof header}, {(void *)(uintptr_t)data, frame->bytes}, {(void *)(uintptr_t)zeros, pad}};
     struct msghdr message = {.msg_iov = vectors, .msg_iovlen = 3};
@@ -243,9 +230,9 @@ static bool write_then_copy(struct mur_link *link, const struct mur_frame *frame
 
     if (written < 0)
         return false; /* what it is shows when the queue is written */
-    memcpy(put_header(reserve(link, sizeof header + padded(frame->bytes)), frame), data, frame->bytes);
+    memcpy(put_header(reserve(link, sizeof header + mur_tcp_padded(frame->bytes)), frame), data, frame->bytes);
     advance(link, (size_t)written);
-    link->last_send = clock_ns();
+    link->last_send = mur_clock_ns();
     if (link->sent < link->queued)
         want_room(link, true);
     return true;
@@ -254,7 +241,7 @@ static bool write_then_copy(struct mur_link *link, const struct mur_frame *frame
 bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_link *link = mur_link_of(peer);
-    size_t bytes = sizeof(struct mur_tcp_header) + padded(frame->bytes);
+    size_t bytes = sizeof(struct mur_tcp_header) + mur_tcp_padded(frame->bytes);
 
     if (__builtin_expect(!has_room(link, bytes), 0))
         return false;
@@ -269,7 +256,7 @@ bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const vo
 bool mur_out_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument)
 {
     struct mur_link *link = mur_link_of(peer);
-    size_t bytes = sizeof(struct mur_tcp_header) + padded(frame->bytes);
+    size_t bytes = sizeof(struct mur_tcp_header) + mur_tcp_padded(frame->bytes);
 
     if (!has_room(link, bytes))
         return false;
@@ -282,12 +269,12 @@ bool mur_out_send_straight(struct mur_peer *peer, const struct mur_frame *frame,
                            mur_sent_function *sent, void *argument)
 {
     struct mur_link *link = mur_link_of(peer);
-    size_t pad = padded(frame->bytes) - frame->bytes;
+    size_t pad = mur_tcp_padded(frame->bytes) - frame->bytes;
     struct mur_frame marked = *frame;
     struct mur_tcp_header header;
     struct mur_segment *segment;
 
-    if (!has_room(link, sizeof(struct mur_tcp_header) + padded(frame->bytes)))
+    if (!has_room(link, sizeof(struct mur_tcp_header) + mur_tcp_padded(frame->bytes)))
         return false;
     segment = malloc(sizeof *segment);
     if (!segment)

@@ -31,11 +31,11 @@ static LIST_HEAD(, mur_port) ports = LIST_HEAD_INITIALIZER(ports);
 static void write_name(const struct mur_port *port, char *name, size_t room)
 {
     const struct mur_identity *own = &mur_tcp.own;
-    size_t used = (size_t)snprintf(name, room, PREFIX "%d:", port->number);
+    char secret[2 * MUR_MAC_BYTES + 1];
+    size_t used;
 
-    for (int i = 0; i < MUR_MAC_BYTES; i++)
-        used += (size_t)snprintf(name + used, room - used, "%02x", port->secret[i]);
-    used += (size_t)snprintf(name + used, room - used, ":%llx:", (unsigned long long)own->machine);
+    mur_secret_write(secret, port->secret, sizeof port->secret);
+    used = (size_t)snprintf(name, room, PREFIX "%d:%s:%llx:", port->number, secret, (unsigned long long)own->machine);
     for (int i = 0; i < own->address_count; i++) {
         char address[64];
 
@@ -44,25 +44,6 @@ static void write_name(const struct mur_port *port, char *name, size_t room)
             break;
         used += (size_t)snprintf(name + used, room - used, "%s%s", i ? "," : "", address);
     }
-}
-
-static int digit(char c)
-{
-    const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c) : NULL;
-
-    return at ? (int)(at - digits) : -1;
-}
-
-static bool read_secret(const char *text, unsigned char *secret)
-{
-    for (int i = 0; i < MUR_MAC_BYTES; i++) {
-        int high = digit(text[2 * i]), low = high < 0 ? -1 : digit(text[2 * i + 1]);
-
-        if (low < 0)
-            return false;
-        secret[i] = (unsigned char)(high * 16 + low);
-    }
-    return true;
 }
 
 struct destination {
@@ -80,7 +61,7 @@ static bool read_name(const char *name, struct destination *to)
 
     *to = (struct destination){.number = -1};
     if (strlen(name) >= sizeof copy || sscanf(name, PREFIX "%9d:%n", &to->number, &secret) != 1 || !secret ||
-        !read_secret(name + secret, to->secret) ||
+        !mur_secret_read(name + secret, to->secret, sizeof to->secret) ||
         sscanf(name + secret + 2 * MUR_MAC_BYTES, ":%16llx:%n", &machine, &addresses) != 1 || !addresses)
         return false;
     strcpy(copy, name + secret + 2 * MUR_MAC_BYTES + addresses);

@@ -34,6 +34,11 @@ struct mur_tcp_header {
 };
 _Static_assert(sizeof(struct mur_tcp_header) == 24, "frames on the wire are multiples of 8 bytes");
 
+static inline size_t mur_tcp_padded(size_t bytes)
+{
+    return (bytes + 7) & ~(size_t)7;
+}
+
 /* Kinds of the transport's own, and the flag of frames that are to be acknowledged at once. */
 enum { MUR_TCP_ACK = 0xff01, MUR_TCP_BYE = 0xff02 };
 enum { MUR_TCP_ACK_NOW = 0x8000 };
