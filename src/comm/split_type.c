@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "base/machine.h"
@@ -48,8 +49,8 @@ static int wanted(int split_type, const struct mur_info *info)
         if (resource)
             return wanted_resource(resource);
         return !set                          ? BY_NOTHING
-               : !strcmp(set, "mpi://WORLD") ? BY_WORLD
-               : !strcmp(set, "mpi://SELF")  ? BY_SELF
+               : !strcasecmp(set, "mpi://WORLD") ? BY_WORLD
+               : !strcasecmp(set, "mpi://SELF")  ? BY_SELF
                                              : BY_NOTHING;
     default:
         return BY_NOTHING;

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "boot/process.h"
@@ -102,10 +103,11 @@ int mur_mpi_session_get_info(struct mur_session *session, MPI_Info *info_used)
 static const char *const sets[] = {"mpi://WORLD", "mpi://SELF"};
 enum { SETS = sizeof sets / sizeof sets[0] };
 
+/* As in other URIs, upper and lower case are alike. */
 static int find_set(const char *name, int *set)
 {
     for (*set = 0; *set < SETS; ++*set)
-        if (!strcmp(name, sets[*set]))
+        if (!strcasecmp(name, sets[*set]))
             return MPI_SUCCESS;
     return mur_error(MPI_ERR_ARG, "there is no process set \"%s\"; see MPI_Session_get_nth_pset", name);
 }

@@ -101,16 +101,18 @@ static void keyval_release(int keyval)
         row->kind = 0;
 }
 
+/* A key that attributes still use may be freed again, which changes nothing: libraries free theirs in the delete
+ * function of each object that has it. */
 int mur_keyval_free(uint32_t kind, int *keyval)
 {
     int rc = find_keyval(*keyval, kind);
 
     if (rc)
         return rc;
-    if (row_of(*keyval)->is_freed)
-        return mur_error(MPI_ERR_KEYVAL, "the key has been freed already");
-    row_of(*keyval)->is_freed = true;
-    keyval_release(*keyval);
+    if (!row_of(*keyval)->is_freed) {
+        row_of(*keyval)->is_freed = true;
+        keyval_release(*keyval);
+    }
     *keyval = MPI_KEYVAL_INVALID;
     return MPI_SUCCESS;
 }

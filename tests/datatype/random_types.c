@@ -39,7 +39,7 @@ static long extent_of(const struct sample *sample)
 static struct sample make_basic(void)
 {
     static const int choices[] = {MUR_BASIC_BYTE,      MUR_BASIC_SHORT,       MUR_BASIC_INT,
-                                  MUR_BASIC_DOUBLE,    MUR_BASIC_LONG_DOUBLE, MUR_BASIC_C_FLOAT_COMPLEX,
+                                  MUR_BASIC_DOUBLE,    MUR_BASIC_LONG_DOUBLE, MUR_BASIC_C_COMPLEX,
                                   MUR_BASIC_SHORT_INT, MUR_BASIC_DOUBLE_INT,  MUR_BASIC_LONG_DOUBLE_INT};
     const struct mur_basic_row *row = &mur_basics[choices[random_below(9)]];
     struct sample sample = {.type = mur_type_find(row->handle)};

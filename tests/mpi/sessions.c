@@ -109,7 +109,7 @@ static void communicators(MPI_Session session)
     if (size > 1) {
         int first[1][3] = {{0, (size - 1) / 2, 1}}, side = rank > (size - 1) / 2, remote;
 
-        MPI_Group_from_session_pset(session, "mpi://WORLD", &world);
+        MPI_Group_from_session_pset(session, "MPI://world", &world);
         MPI_Group_range_incl(world, 1, first, &halves[0]);
         MPI_Group_range_excl(world, 1, first, &halves[1]);
         CHECK(MPI_Intercomm_create_from_groups(halves[side], 0, halves[!side], 0, "halves", MPI_INFO_NULL,

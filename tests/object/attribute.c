@@ -55,7 +55,7 @@ static int class_of(int code)
 
 static void communicators(void)
 {
-    int keys[5], freed;
+    int keys[5], freed, again;
     MPI_Comm parent, child;
     MPI_Request request;
 
@@ -107,12 +107,17 @@ static void communicators(void)
     freed = keys[1];
     MPI_Comm_free_keyval(&keys[1]);
     CHECK(keys[1] == MPI_KEYVAL_INVALID && get(parent, freed) == 6);
+    again = freed;
+    CHECK(MPI_Comm_free_keyval(&again) == MPI_SUCCESS && again == MPI_KEYVAL_INVALID && get(parent, freed) == 6);
     for (int i = 0; i < 5; i++)
         if (i != 1)
             MPI_Comm_free_keyval(&keys[i]);
     deletes = 0;
     MPI_Comm_free(&parent);
     CHECK(deletes > 0 && order[0] == 6);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    CHECK(class_of(MPI_Comm_free_keyval(&freed)) == MPI_ERR_KEYVAL);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
 }
 
 static int type_key, type_copies;

@@ -269,6 +269,11 @@ static void test_names(void **state)
     (void)state;
     assert_int_equal(mur_mpi_type_get_name(NULL, name, &length), MPI_SUCCESS);
     assert_string_equal(name, "MPI_DATATYPE_NULL");
+    /* Of two names of one type the standard's first, not its synonym. */
+    assert_int_equal(mur_mpi_type_get_name(type_of(MPI_LONG_LONG), name, &length), MPI_SUCCESS);
+    assert_string_equal(name, "MPI_LONG_LONG_INT");
+    assert_int_equal(mur_mpi_type_get_name(type_of(MPI_C_FLOAT_COMPLEX), name, &length), MPI_SUCCESS);
+    assert_string_equal(name, "MPI_C_COMPLEX");
     assert_int_equal(mur_type_create_contiguous(2, type_of(MPI_INT), false, &type), MPI_SUCCESS);
     assert_int_equal(mur_mpi_type_get_name(type, name, &length), MPI_SUCCESS);
     assert_true(length == 0 && name[0] == '\0');

@@ -12,7 +12,7 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
 {
     struct mur_lane_out *out = &mur_shm.out[peer->local];
     size_t bytes = sizeof(struct mur_lane) + (size_t)mur_shm.lane_slots * sizeof(struct mur_slot) + mur_shm.lane_bytes;
-    struct mur_lane *lane = mur_shm_allocate(bytes);
+    struct mur_lane *lane = mur_shm_allocate_lane(bytes);
 
     if (!lane)
         mur_boot_abort(1, "the node's shared memory is used up by lanes between ranks; set MUR_SHM_LANE_BYTES and "

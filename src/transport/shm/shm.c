@@ -29,19 +29,40 @@ static size_t heap_start(void)
     return (common_start() + mur_shm.common_bytes + 4095) & ~(size_t)4095;
 }
 
-void *mur_shm_allocate(size_t bytes)
+/* The heap's second half is for lanes: two ranks can always talk, however much memory is shared for other ends. */
+static uint64_t lanes_start(void)
+{
+    return heap_start() + ((mur_shm.node_bytes - heap_start()) / 2 & ~(uint64_t)(MUR_CACHE_LINE - 1));
+}
+
+/* Cuts a piece from the memory between `start` and `end`, of which `used` bytes are taken. NULL: it does not fit. */
+static void *cut(_Atomic mur_offset *used, uint64_t start, uint64_t end, size_t bytes)
 {
     uint64_t rounded = (bytes + MUR_CACHE_LINE - 1) & ~(uint64_t)(MUR_CACHE_LINE - 1);
-    uint64_t before = atomic_fetch_add(&mur_shm.node->heap, rounded);
+    mur_offset before = atomic_load(used);
 
-    if (heap_start() + before + rounded > mur_shm.node_bytes)
-        return NULL;
-    return mur_shm_at(heap_start() + before);
+    do {
+        if (rounded < bytes || rounded > end - start - before)
+            return NULL;
+    } while (!atomic_compare_exchange_weak(used, &before, before + rounded));
+    return mur_shm_at(start + before);
+}
+
+static void *allocate_shared(size_t bytes)
+{
+    return cut(&mur_shm.node->heap, heap_start(), lanes_start(), bytes);
+}
+
+void *mur_shm_allocate_lane(size_t bytes)
+{
+    void *lane = cut(&mur_shm.node->lanes, lanes_start(), mur_shm.node_bytes, bytes);
+
+    return lane ? lane : allocate_shared(bytes);
 }
 
 static void *share(size_t bytes, uint64_t *token)
 {
-    void *memory = mur_shm_allocate(bytes);
+    void *memory = allocate_shared(bytes);
 
     if (memory)
         *token = mur_shm_offset(memory);

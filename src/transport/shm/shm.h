@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Inside the shared-memory transport: the structure of the node's memory, and of a lane.
  *
- *   node memory   header | one rank block a local rank | common memory | heap of lanes, transfers and what is shared
+ *   node memory   header | one rank block a local rank | common memory | heap of what is shared | lanes
  *   beyond        the file goes on behind it: memory of any size that is mapped on its own, and given back
  *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
  *
@@ -73,7 +73,8 @@ enum { MUR_AWAKE, MUR_ASLEEP_FUTEX, MUR_ASLEEP_DOORBELL };
 struct mur_node {
     _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
     _Atomic uint32_t sleepers;    /* ranks that sleep or are about to */
-    _Atomic mur_offset heap;      /* bytes of the heap in use */
+    _Atomic mur_offset heap;      /* bytes in use of the heap's first half */
+    _Atomic mur_offset lanes;     /* of its second half */
     _Atomic uint64_t beyond;      /* bytes of the node's file handed out behind this memory (map.c) */
     struct mur_rank_block ranks[];
 };
@@ -126,8 +127,8 @@ static inline mur_offset mur_shm_offset(const void *address)
     return (mur_offset)((const char *)address - (const char *)mur_shm.node);
 }
 
-/* Cuts zeroed memory from the heap, aligned to cache lines; NULL when it is used up. Never given back. */
-void *mur_shm_allocate(size_t bytes);
+/* Zeroed memory for a lane, aligned to cache lines; NULL when all is used up. Never given back. */
+void *mur_shm_allocate_lane(size_t bytes);
 
 /* lane.c */
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
