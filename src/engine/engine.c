@@ -114,6 +114,20 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
     peer->backlog_tail = &entry->next;
 }
 
+bool mur_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry)
+{
+    struct mur_backlog_entry **link = &peer->backlog;
+
+    while (*link && *link != entry)
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    *link = entry->next;
+    if (!*link)
+        peer->backlog_tail = link;
+    return true;
+}
+
 /* Resumes a peer's sends in order until one finds no room again. A resumed entry may be freed, or queued again. */
 static bool drain(struct mur_peer *peer)
 {

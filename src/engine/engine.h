@@ -14,6 +14,8 @@ enum mur_frame_kind {
     MUR_FRAME_PIECE,       /* rendezvous: a piece of the message, where memory cannot be shared */
     MUR_FRAME_DONE,        /* rendezvous: the last byte has been copied */
     MUR_FRAME_RELEASE,     /* rendezvous: the receiver has no more use for the transfer */
+    MUR_FRAME_CANCEL,      /* rendezvous: "forget this message, unless it has been matched" */
+    MUR_FRAME_CANCELLED,   /* rendezvous: it is forgotten */
     MUR_FRAME_HOLD,        /* flow control: "too much of yours waits here; send no message at once any more" */
     MUR_FRAME_RESUME,      /* flow control: "you may again" */
     MUR_FRAME_ACCESS,      /* one-sided: an operation on this process's part of a window, or a piece of one */
@@ -100,6 +102,9 @@ static inline bool mur_send_frame_packed(struct mur_peer *peer, const struct mur
 }
 
 void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
+
+/* Takes a send out that still waits; false when it does not. */
+bool mur_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry);
 
 /* Sends a small control frame, now or as soon as there is room; never fails but for want of memory (fatal). */
 void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);

@@ -269,6 +269,18 @@ struct mur_message *mur_match_find(const struct mur_match_key *key)
     return node ? message_of(node, class) : NULL;
 }
 
+struct mur_message *mur_match_find_sent(const struct mur_match_key *key, const struct mur_peer *peer,
+                                        bool (*is_it)(const struct mur_message *message, uint64_t id), uint64_t id)
+{
+    struct mur_match_node *node = lookup(&match.unexpected, key->context, key->source, key->tag);
+
+    for (; node; node = node->next)
+        if (node->key.context == key->context && node->key.source == key->source && node->key.tag == key->tag &&
+            message_of(node, EXACT)->peer == peer && is_it(message_of(node, EXACT), id))
+            return message_of(node, EXACT);
+    return NULL;
+}
+
 void mur_match_take(struct mur_message *message)
 {
     mur_counters.unexpected_now--;

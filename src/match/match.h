@@ -62,6 +62,10 @@ struct mur_message *mur_match_keep(struct mur_peer *peer, const struct mur_frame
 struct mur_message *mur_match_find(const struct mur_match_key *key);
 bool mur_match_has_messages(void);
 
+/* The waiting message of exactly this key, and from this peer, of which `is_it` says true. */
+struct mur_message *mur_match_find_sent(const struct mur_match_key *key, const struct mur_peer *peer,
+                                        bool (*is_it)(const struct mur_message *message, uint64_t id), uint64_t id);
+
 /* How many messages of a context wait. Looks at all that wait. */
 uint32_t mur_match_count(uint32_t context);
 

@@ -401,7 +401,7 @@ int mur_mpi_cancel(MPI_Request *request)
         return rc;
     if (!found->is_active)
         return mur_error(MPI_ERR_REQUEST, "request is a persistent one that has not been started");
-    return mur_request_cancel(found);
+    return mur_cancel(found);
 }
 
 static int start(struct mur_request *request)

@@ -48,8 +48,7 @@ static int cancel(struct mur_request *request)
 {
     struct persistent *persistent = request->extra;
 
-    return persistent->part && persistent->part != mur_request_finished ? mur_request_cancel(persistent->part)
-                                                                        : MPI_SUCCESS;
+    return persistent->part && persistent->part != mur_request_finished ? mur_cancel(persistent->part) : MPI_SUCCESS;
 }
 
 static const struct mur_request_kind kind = {.name = "a persistent operation", .start = start, .cancel = cancel};

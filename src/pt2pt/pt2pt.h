@@ -35,6 +35,10 @@ int mur_send(const void *buffer, MPI_Count count, struct mur_type *type, int des
 int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, int tag, struct mur_comm *comm,
              uint32_t context, MPI_Status *status);
 
+/* cancel.c: MPI_Cancel of an active request. */
+int mur_cancel(struct mur_request *request);
+void mur_cancel_setup(void);
+
 /* Waits until the request is complete, and finishes it. */
 int mur_wait(struct mur_request *request, MPI_Status *status);
 
@@ -87,6 +91,9 @@ struct mur_ready {
 int mur_rendezvous_send(struct mur_request *request);
 void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready);
 void mur_rendezvous_setup(void);
+
+/* Ends a send that no receive has been or can be matched with. */
+void mur_rendezvous_withdraw(struct mur_request *request);
 
 /* receive.c: copies an eager message into the request's buffer, or starts the rendezvous. */
 void mur_receive_match(struct mur_request *request, struct mur_peer *peer, const struct mur_frame *frame,

@@ -105,6 +105,7 @@ int mur_pt2pt_setup(void)
     mur_frame_placers[MUR_FRAME_EAGER] = place;
     mur_frame_handlers[MUR_FRAME_READY] = arrived;
     mur_rendezvous_setup();
+    mur_cancel_setup();
     mur_flow_setup();
     return MPI_SUCCESS;
 }

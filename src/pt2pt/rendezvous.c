@@ -134,6 +134,14 @@ static void send_complete(struct mur_request *request)
     mur_request_complete(request);
 }
 
+void mur_rendezvous_withdraw(struct mur_request *request)
+{
+    if (request->transfer)
+        transfer_put(request->transfer->token, request->peer);
+    request->transfer = NULL;
+    send_complete(request);
+}
+
 /* ---- copying chunks, both sides ---- */
 
 /* How many of all pages to take when `left` are left. A side's first chunk is nearly its half; later ones get smaller,
