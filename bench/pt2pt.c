@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Point-to-point between two ranks: latency, bandwidth, message rate, and matching with long queues. */
+/* Point-to-point between two ranks: latency, bandwidth, message rate, and matching with long queues. Arguments are the
+ * names of the figures that are wanted; without any, all are measured. */
+#include <stdbool.h>
+
 #include "bench.h"
 
 enum { WINDOW = 64, QUEUE = 8192, LARGEST = 4 << 20 };
@@ -110,6 +113,14 @@ static double unexpected_reverse(void)
     return best;
 }
 
+static bool is_wanted(int argc, char **argv, const char *name)
+{
+    for (int i = 1; i < argc; i++)
+        if (!strcmp(argv[i], name))
+            return true;
+    return argc < 2;
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -127,24 +138,34 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
         int bytes = latencies[i].bytes;
 
+        if (!is_wanted(argc, argv, latencies[i].name))
+            continue;
         value = latency(bytes, bytes < 10000 ? 10000 : bytes < 100000 ? 2000 : 100);
         if (rank == 0)
             bench_print(latencies[i].name, value, "us");
     }
-    value = window_rate(8, WINDOW, 2000);
-    if (rank == 0)
-        bench_print("rate-8B", value / 1e6, "M/s");
+    if (is_wanted(argc, argv, "rate-8B")) {
+        value = window_rate(8, WINDOW, 2000);
+        if (rank == 0)
+            bench_print("rate-8B", value / 1e6, "M/s");
+    }
     for (size_t i = 0; i < sizeof bandwidths / sizeof *bandwidths; i++) {
+        if (!is_wanted(argc, argv, bandwidths[i].name))
+            continue;
         value = window_rate(bandwidths[i].bytes, 16, bandwidths[i].bytes < 100000 ? 100 : 12) * bandwidths[i].bytes;
         if (rank == 0)
             bench_print(bandwidths[i].name, value / 1e9, "GB/s");
     }
-    value = posted_reverse();
-    if (rank == 0)
-        bench_print("match-posted-8192", value, "ns");
-    value = unexpected_reverse();
-    if (rank == 0)
-        bench_print("match-unexpected-8192", value, "ns");
+    if (is_wanted(argc, argv, "match-posted-8192")) {
+        value = posted_reverse();
+        if (rank == 0)
+            bench_print("match-posted-8192", value, "ns");
+    }
+    if (is_wanted(argc, argv, "match-unexpected-8192")) {
+        value = unexpected_reverse();
+        if (rank == 0)
+            bench_print("match-unexpected-8192", value, "ns");
+    }
     MPI_Finalize();
     return 0;
 }

@@ -16,7 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "agent.h"
+#include "launch/agent/agent.h"
 #include "descendants.h"
 #include "exits.h"
 #include "frame.h"

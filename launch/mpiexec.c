@@ -2,7 +2,7 @@
 /* mpiexec: reads the command line, checks what can be checked, and runs the job.
  *
  * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
- * it; head.c forks the agent and decides; agent.c starts the ranks (spawn.c, environment.c), forwards what they write
+ * it; head.c forks the agent and decides; agent/ starts the ranks (spawn.c, environment.c), forwards what they write
  * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
  * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
 #include <fcntl.h>

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "base/secret.h"
-#include "launch/agent.h"
+#include "launch/agent/agent.h"
 #include "launch/alloc.h"
 #include "launch/limits.h"
 #include "launch/program.h"

@@ -56,7 +56,7 @@ const struct mur_text_setting mur_text_setting_table[] = {
     {"MUR_TRANSPORT", "process", "which transports may be used, a list of shm and tcp; empty: both"},
     {"MUR_TCP_INCLUDE", "tcp", "network interfaces or subnets to use, a list; empty: all"},
     {"MUR_TCP_EXCLUDE", "tcp", "network interfaces or subnets not to use, a list"},
-    {"MUR_TCP_PORTS", "tcp", "ports to listen on, FIRST-LAST; empty: the system chooses"},
+    {"MUR_TCP_PORTS", "tcp", "ports to listen on, first:last; empty: the system chooses"},
     {"MUR_COLL", "coll", "algorithms of collectives that go by messages: kind:algorithm, a list"},
 };
 const size_t mur_text_setting_count = sizeof mur_text_setting_table / sizeof mur_text_setting_table[0];

@@ -16,6 +16,9 @@
 
 enum {
     BUFFER = 256 << 10,
+    AHEAD = 2 << 10, /* bytes read to the buffer where large frames are expected: the rest need not pass through it */
+    LARGE = 32 << 10,
+    LARGE_READS = 8,
     PLACE_MIN = 4 << 10, /* data of frames below this is gathered in the link */
     FRAME_LIMIT = MUR_TCP_STRAIGHT_MAX,
 };
@@ -79,6 +82,8 @@ static void begin_place(struct mur_link *link, const struct mur_tcp_header *head
     mur_frame_placer *placer = mur_frame_placers[frame->kind];
 
     link->header = *header;
+    if (frame->bytes >= LARGE)
+        link->large = LARGE_READS;
     link->place = placer ? placer(link->peer, frame) : NULL;
     if (!link->place) {
         link->bounce = malloc(frame->bytes);
@@ -129,6 +134,8 @@ static int parse(struct mur_link *link, char *at, const char *end)
             begin_place(link, header, at + sizeof *header, have);
             return frames;
         }
+        if (header->frame.bytes >= LARGE)
+            link->large = LARGE_READS;
         at += sizeof *header + mur_tcp_padded(header->frame.bytes);
         deliver(link, &header->frame, header + 1);
         frames++;
@@ -160,7 +167,8 @@ static int prepare(struct mur_link *link, struct iovec vectors[2], char **start)
         memcpy(*start, link->partial, kept);
         link->partial_bytes = 0;
     }
-    vectors[count++] = (struct iovec){*start + kept, BUFFER - kept};
+    vectors[count++] = (struct iovec){*start + kept, link->large ? AHEAD : BUFFER - kept};
+    link->large -= link->large && !link->place;
     return count;
 }
 
@@ -217,8 +225,12 @@ int mur_in_read(struct mur_link *link)
     else
         got = readv(link->fd, vectors, count);
     if (got > 0) {
+        link->is_reading = true;
         frames = take(link, (size_t)got, start, kept);
+        link->is_reading = false;
         acknowledge(link);
+        if (link->broken)
+            mur_link_broken(link, link->broken);
         mur_link_answer_bye(link);
         mur_link_end_if_said(link);
         return frames;

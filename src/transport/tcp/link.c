@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -210,6 +211,7 @@ static void end(struct mur_link *link)
         free(segment);
     }
     free(link->partial);
+    mur_splice_drop(link);
     *link = (struct mur_link){.state = MUR_LINK_ENDED,
                               .peer = link->peer,
                               .fd = -1,
@@ -240,6 +242,18 @@ static bool is_busy(const struct mur_link *link)
     return false;
 }
 
+/* This process has come to its end, and nobody is at the peer's addresses any more. It has ended, too, after it heard
+ * our BYE: its own was lost with a connection. */
+static bool has_ended_unheard(const struct mur_link *link)
+{
+    if (!mur_tcp.is_finishing || !link->has_said_bye)
+        return false;
+    for (int i = 0; i < link->address_count; i++)
+        if (link->faults[i] != ECONNREFUSED)
+            return false;
+    return true;
+}
+
 /* Starts with the address whose turn it is; after the last a pause follows. */
 static void call_next(struct mur_link *link)
 {
@@ -252,7 +266,7 @@ static void call_next(struct mur_link *link)
     link->address = 0;
     if (is_busy(link))
         link->lost_since = mur_tcp_now();
-    if (is_needless(link)) {
+    if (is_needless(link) || has_ended_unheard(link)) {
         end(link);
         return;
     }
@@ -281,12 +295,21 @@ void mur_link_call_failed(struct mur_link *link, int error)
 
 /* ---- connected ---- */
 
+/* What the socket still has goes out again by the next connection: spliced memory may change afterwards. */
+static void forget_unsent(int fd)
+{
+    const struct linger none = {.l_onoff = 1};
+
+    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
+}
+
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
 {
     if (link->greeting)
         mur_greet_drop(link->greeting);
     if (link->fd >= 0) {
         mur_link_cool(link);
+        forget_unsent(link->fd);
         mur_tcp_close(link->fd);
     }
     if ((peer_received < link->acked || peer_received > link->queued) && is_needless(link)) {
@@ -321,7 +344,15 @@ void mur_link_broken(struct mur_link *link, int error)
 {
     if (link->state != MUR_LINK_UP)
         return;
+    if (link->is_reading) { /* more frames are here, which belong to this connection */
+        link->broken = error;
+        link->is_full = true;
+        return;
+    }
+    link->broken = 0;
     mur_link_cool(link);
+    if (!link->has_heard_bye)
+        forget_unsent(link->fd);
     mur_tcp_close(link->fd);
     link->fd = -1;
     link->watched = 0;

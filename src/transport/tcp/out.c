@@ -116,15 +116,21 @@ static void want_room(struct mur_link *link, bool is_full)
     mur_tcp_watch(link->fd, events, MUR_TCP_LINK, link, false);
 }
 
-static int gather(const struct mur_link *link, struct iovec *vectors)
+/* Up to a segment that will be spliced. Sets *more if there is one. */
+static int gather(const struct mur_link *link, struct iovec *vectors, int *more)
 {
     const struct mur_segment *segment = link->next;
     size_t skip = segment ? (size_t)(link->sent - segment->start) : 0;
     int count = 0;
 
-    for (; segment && count < VECTORS; segment = segment->next, skip = 0)
+    for (; segment && count < VECTORS; segment = segment->next, skip = 0) {
+        if (count && mur_splice_serves(link, segment)) {
+            *more = MSG_MORE;
+            break;
+        }
         if (segment->bytes > skip)
             vectors[count++] = (struct iovec){(char *)segment->data + skip, segment->bytes - skip};
+    }
     return count;
 }
 
@@ -141,14 +147,24 @@ static ssize_t write_some(const struct mur_link *link)
     const struct mur_segment *segment = link->next;
     struct iovec vectors[VECTORS];
     struct msghdr message = {.msg_iov = vectors};
+    int more = 0;
 
     if (!segment->next) {
         size_t skip = (size_t)(link->sent - segment->start);
 
         return send(link->fd, segment->data + skip, segment->bytes - skip, MSG_NOSIGNAL | MSG_DONTWAIT);
     }
-    message.msg_iovlen = (size_t)gather(link, vectors);
-    return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT);
+    message.msg_iovlen = (size_t)gather(link, vectors, &more);
+    return sendmsg(link->fd, &message, MSG_NOSIGNAL | MSG_DONTWAIT | more);
+}
+
+static ssize_t write_next(struct mur_link *link)
+{
+    ssize_t written = MUR_SPLICE_REFUSED;
+
+    if (mur_splice_serves(link, link->next))
+        written = mur_splice_write(link);
+    return written == MUR_SPLICE_REFUSED ? write_some(link) : written;
 }
 
 void mur_out_write(struct mur_link *link)
@@ -156,7 +172,7 @@ void mur_out_write(struct mur_link *link)
     if (link->state != MUR_LINK_UP)
         return;
     while (link->sent < link->queued) {
-        ssize_t written = write_some(link);
+        ssize_t written = write_next(link);
 
         if (written < 0 && errno == EINTR)
             continue;
@@ -326,6 +342,7 @@ bool mur_out_acked(struct mur_link *link, uint64_t position)
 
 void mur_out_rewind(struct mur_link *link)
 {
+    mur_splice_drop(link);
     link->sent = link->acked;
     link->next = link->first;
     while (link->next && link->next->start + link->next->bytes <= link->sent)

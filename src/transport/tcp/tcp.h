@@ -11,6 +11,7 @@
  * one (base/handshake.h has the greeting).
  *
  *   out.c      the queue of what goes out: segments, in memory of ours or, straight, of the user's
+ *   splice.c   sending from the user's memory without a copy
  *   in.c       reading, and delivering frames; large data is read to where it belongs
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
@@ -71,6 +72,8 @@ enum mur_link_state {
     MUR_LINK_ENDED, /* both have said BYE; a new frame starts it anew */
 };
 
+struct mur_pipe;
+
 struct mur_link {
     enum mur_link_state state;
     struct mur_peer *peer;
@@ -88,6 +91,7 @@ struct mur_link {
     bool is_unsent;                   /* in the list of links that keep frames back */
     bool is_full;                     /* the socket takes no more for now */
     struct mur_link *next_unsent;
+    struct mur_pipe *pipe; /* of a straight segment under way; what it holds comes next */
     bool has_said_bye;
 
     /* incoming */
@@ -101,6 +105,9 @@ struct mur_link {
     size_t place_left;
     char *bounce; /* the place is memory of ours */
     unsigned pad; /* bytes to skip next */
+    bool is_reading;
+    int broken; /* errno of a write that failed while frames were delivered */
+    int large;  /* reads for which another large frame is expected */
     size_t partial_bytes;
     char *partial; /* the start of a frame that has not come whole */
 
@@ -200,6 +207,12 @@ void mur_out_write(struct mur_link *link);                              /* as mu
 void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value); /* a frame of the transport's own */
 bool mur_out_acked(struct mur_link *link, uint64_t position);           /* false: it cannot be */
 void mur_out_rewind(struct mur_link *link); /* what is not acknowledged will be sent again */
+
+/* splice.c */
+enum { MUR_SPLICE_REFUSED = -2 };                                                       /* to be sent by a copy */
+bool mur_splice_serves(const struct mur_link *link, const struct mur_segment *segment); /* which is next, or later */
+ssize_t mur_splice_write(struct mur_link *link);                                        /* of the next segment */
+void mur_splice_drop(struct mur_link *link);
 
 /* in.c */
 int mur_in_read(struct mur_link *link); /* frames delivered */

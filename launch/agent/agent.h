@@ -6,7 +6,7 @@
 
 #include <sys/resource.h>
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 struct mur_uplink;
 

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The end of the agent's processes. Whether a failure ends the job is mpiexec's decision, which comes as MUR_FRAME_END:
+ * a signal to all ranks now, SIGKILL after a grace. When mpiexec is gone, SIGKILL at once. After the last rank, all
+ * that ranks have left behind is killed. */
+#include <signal.h>
+#include <stdlib.h>
+
+#include "launch/agent/inside.h"
+#include "launch/alloc.h"
+#include "launch/descendants.h"
+#include "launch/say.h"
+
+enum {
+    KILL_AGAIN_MS = 20,   /* between passes over what is left of the descendants */
+    KILL_LIMIT_MS = 3000, /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
+};
+
+static void signal_ranks(struct mur_agent *agent, int signal)
+{
+    for (int i = 0; i < agent->count; i++)
+        if (agent->ranks[i].pid)
+            kill(-agent->ranks[i].pid, signal);
+    mur_jobs_signal(&agent->jobs, signal);
+}
+
+/* What serves the other hosts is not part of what ranks here have left behind, until those are done. */
+static void kill_descendants(struct mur_agent *agent)
+{
+    struct mur_pids keep = {0};
+
+    if (!mur_tree_is_done(&agent->tree) && !agent->is_orphan) {
+        keep.items = mur_alloc((size_t)agent->tree.child_count, sizeof *keep.items);
+        mur_tree_starters(&agent->tree, keep.items, &keep.count);
+    }
+    mur_descendants_kill(&keep);
+    free(keep.items);
+}
+
+/* Kills ranks, or what they left behind. Repeats by its timer, since a pass may miss what is forked meanwhile. */
+void mur_agent_kill_all(void *owner)
+{
+    struct mur_agent *agent = owner;
+
+    if (!agent->is_killing) {
+        agent->is_killing = true;
+        agent->killed = agent->running;
+        agent->kill_since = mur_loop_now();
+        signal_ranks(agent, SIGKILL);
+        if (agent->drain_ms != MUR_FRAME_KEEP_OUTPUT)
+            mur_timer_set(&agent->drain_timer, agent->drain_ms);
+    } else if (agent->has_descendants) {
+        kill_descendants(agent);
+    }
+    if (mur_loop_now() - agent->kill_since > KILL_LIMIT_MS && mur_tree_is_done(&agent->tree)) {
+        mur_say("a process of the job on %s does not react to SIGKILL and is left behind", agent->job->host);
+        agent->running = 0;
+        agent->has_descendants = false;
+    }
+    if (agent->has_descendants)
+        mur_timer_set(&agent->kill_timer, KILL_AGAIN_MS);
+}
+
+void mur_agent_drop_output(void *owner)
+{
+    struct mur_agent *agent = owner;
+
+    if (agent->running == 0 && !agent->has_descendants)
+        mur_output_drop(&agent->output);
+    else
+        mur_timer_set(&agent->drain_timer, KILL_AGAIN_MS);
+}
+
+/* The first END counts the ranks; a later one can only be more urgent. */
+static void end_job(struct mur_agent *agent, const struct mur_frame *frame)
+{
+    if (!agent->is_ending) {
+        agent->is_ending = true;
+        for (int i = 0; i < agent->count; i++)
+            agent->ended += agent->ranks[i].pid && agent->ranks[i].number != frame->rank;
+    }
+    agent->drain_ms = frame->drain_ms;
+    mur_tree_pass(&agent->tree, frame);
+    if (frame->signal && !agent->is_killing) {
+        signal_ranks(agent, frame->signal);
+        signal_ranks(agent, SIGCONT); /* a stopped rank would not see it */
+    }
+    if (agent->is_killing || (agent->running == 0 && !agent->has_descendants)) {
+        if (frame->drain_ms != MUR_FRAME_KEEP_OUTPUT)
+            mur_timer_set(&agent->drain_timer, frame->drain_ms);
+    } else if (frame->grace_ms == 0) {
+        mur_agent_kill_all(agent);
+    } else if (!agent->kill_timer.deadline || agent->kill_timer.deadline > mur_loop_now() + frame->grace_ms) {
+        mur_timer_set(&agent->kill_timer, frame->grace_ms);
+    }
+}
+
+/* All ranks have ended: nothing else of the job may live on, and what is in the pipes is all there will be. */
+void mur_agent_finish(struct mur_agent *agent)
+{
+    if (!mur_tree_is_done(&agent->tree))
+        return; /* comes again when it is */
+    if (agent->has_descendants) {
+        if (!agent->is_killing)
+            mur_agent_kill_all(
+                agent); /* no rank is left to be counted as killed; what follows is the descendants' turn */
+        mur_agent_kill_all(agent);
+        return;
+    }
+    mur_timer_clear(&agent->kill_timer);
+    if (agent->is_ending && agent->drain_ms != MUR_FRAME_KEEP_OUTPUT && !agent->drain_timer.deadline)
+        mur_timer_set(&agent->drain_timer, agent->drain_ms);
+    if (!agent->output.is_draining)
+        mur_output_drain(&agent->output);
+}
+
+void mur_agent_lose_head(struct mur_agent *agent)
+{
+    struct mur_frame end = {.kind = MUR_FRAME_END, .rank = -1};
+
+    mur_loop_unwatch(agent->loop, &agent->head);
+    agent->is_orphan = true;
+    agent->is_ending = true;
+    agent->drain_ms = 0;
+    mur_tree_pass(&agent->tree, &end);
+    if (!agent->is_killing)
+        mur_agent_kill_all(agent);
+    mur_timer_set(&agent->drain_timer, 0);
+}
+
+void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame)
+{
+    if (frame->kind == MUR_FRAME_SIGNAL) {
+        signal_ranks(agent, frame->signal);
+        mur_tree_pass(&agent->tree, frame);
+    } else if (frame->kind == MUR_FRAME_END) {
+        end_job(agent, frame);
+    }
+}
+
+void mur_agent_head_ready(void *owner)
+{
+    struct mur_agent *agent = owner;
+    struct mur_frame frame;
+
+    if (mur_frame_receive(agent->head.fd, &frame))
+        mur_agent_take_frame(agent, &frame);
+    else
+        mur_agent_lose_head(agent);
+}

@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the parts of the agent share; not for others.
+ *
+ *   agent.c      its life; the agents above and below
+ *   starting.c   making the node's memory, starting the ranks
+ *   ranks.c      what ranks say over their control sockets, and how they end
+ *   values.c     what ranks leave for each other
+ *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
+ *   pmi.c        programs of other libraries
+ *   ending.c     the end: signals, SIGKILL, the last output */
+#ifndef MUR_LAUNCH_AGENT_INSIDE_H
+#define MUR_LAUNCH_AGENT_INSIDE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "launch/agent/agent.h"
+#include "launch/frame.h"
+#include "launch/input.h"
+#include "launch/jobs.h"
+#include "launch/jobspec.h"
+#include "launch/kvs.h"
+#include "launch/loop.h"
+#include "launch/output.h"
+#include "launch/pmi/ranks.h"
+#include "launch/spawn.h"
+#include "launch/tree/tree.h"
+#include "launch/tree/uplink.h"
+
+struct mur_agent;
+
+struct mur_agent_rank {
+    struct mur_agent *agent;
+    int number;
+    pid_t pid;      /* 0: not started, or ended */
+    bool is_in_mpi; /* INIT was heard, FINALIZED not yet */
+    bool has_aborted;
+    struct mur_watch control;
+    struct mur_stream out;
+    struct mur_stream err;
+    char *spawn; /* what it has told so far of a job to be spawned */
+    size_t spawn_bytes;
+};
+
+struct mur_agent {
+    const struct mur_jobspec *job;
+    struct mur_loop *loop;
+    struct mur_watch head;     /* mpiexec's own agent */
+    struct mur_uplink *uplink; /* the others */
+    struct mur_tree tree;      /* the agents below */
+    int node;                  /* the number of this host; -1: no rank runs here */
+    struct mur_watch children; /* a signalfd for SIGCHLD */
+    struct mur_output output;
+    struct mur_input input;
+    struct mur_kvs *kvs;
+    struct mur_pmi_ranks pmi;
+    struct mur_kvs *names;   /* of services; mpiexec's own agent keeps those of all */
+    struct mur_jobs jobs;    /* that ranks have spawned; mpiexec's own agent has those of all */
+    struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
+    struct mur_agent_rank *ranks; /* of this node */
+    int count;
+    int running;          /* of them and of the spawned jobs, not yet ended */
+    bool is_open;         /* all that is to be started has been */
+    bool is_ending;       /* MUR_FRAME_END came */
+    bool is_killing;      /* everything gets SIGKILL */
+    bool has_descendants; /* waitpid still knows children */
+    bool is_orphan;       /* mpiexec, or the agent above, is dead */
+    int ended;            /* for MUR_FRAME_DONE */
+    int killed;
+    int64_t oom_kills; /* of the control group when the job started */
+    int64_t kill_since;
+    int32_t drain_ms;
+    struct mur_timer kill_timer;
+    struct mur_timer drain_timer;
+};
+
+/* agent.c */
+void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame); /* to who is above */
+
+/* starting.c: starts all ranks of this node, or as many as it can and returns false */
+bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_frame *failure);
+
+/* ranks.c */
+void mur_agent_read_control(void *rank);
+void mur_agent_children_ready(void *agent);
+void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
+
+/* values.c. A text is a key, a NUL, and a value. */
+void mur_agent_put(void *agent, const char *text);
+void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who);
+void mur_agent_ask(void *agent, const char *key, mur_kvs_waiter *answer, void *who); /* it may not be there */
+
+/* spawned.c */
+void mur_agent_open_jobs(struct mur_agent *agent);
+void mur_agent_spawn(struct mur_agent_rank *rank, const char *name); /* all of which the rank has told */
+void mur_agent_start_job(struct mur_agent *agent, const char *name, const char *value);
+bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid); /* false: it is none */
+
+/* pmi.c */
+void mur_agent_open_pmi(struct mur_agent *agent);
+void mur_agent_release_barrier(void *agent);
+
+/* ending.c */
+void mur_agent_kill_all(void *agent);
+void mur_agent_drop_output(void *agent);
+void mur_agent_finish(struct mur_agent *agent); /* after the last process of the job */
+void mur_agent_lose_head(struct mur_agent *agent);
+void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame);
+void mur_agent_head_ready(void *agent);
+
+#endif

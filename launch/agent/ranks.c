@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks say over their control sockets, and how they end. A socket is read before an exit is judged, so what a
+ * rank said before it died is known. */
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "boot/job.h"
+#include "launch/agent/inside.h"
+#include "launch/alloc.h"
+#include "launch/cgroup.h"
+
+/* ---- exits ---- */
+
+/* Judges how a rank ended. */
+static void report_exit(struct mur_agent_rank *rank, pid_t pid, int status)
+{
+    struct mur_agent *agent = rank->agent;
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = pid};
+
+    if (WIFSIGNALED(status)) {
+        frame.cause = MUR_CAUSE_SIGNAL;
+        frame.signal = WTERMSIG(status);
+        frame.has_core = WCOREDUMP(status) != 0;
+        frame.has_oom = frame.signal == SIGKILL && mur_cgroup_oom_kills() > agent->oom_kills;
+    } else {
+        frame.code = WEXITSTATUS(status);
+        if (rank->is_in_mpi)
+            frame.cause = MUR_CAUSE_UNFINALIZED;
+        else if (frame.code)
+            frame.cause = MUR_CAUSE_EXIT;
+    }
+    if (frame.cause != MUR_CAUSE_NONE && !agent->is_ending && !rank->has_aborted)
+        mur_agent_report(agent, &frame);
+    if (agent->job->shows_exits) {
+        frame.kind = MUR_FRAME_EXITED;
+        mur_agent_report(agent, &frame);
+    }
+}
+
+/* ---- messages ---- */
+
+/* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
+static void answer_rank(void *owner, const char *key, const char *value)
+{
+    struct mur_agent_rank *rank = owner;
+    struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
+    size_t name = strlen(key) + 1, bytes = value ? strlen(value) : 0;
+
+    if (!value || name + bytes > sizeof message.text || rank->control.fd < 0)
+        return;
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+}
+
+void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
+
+    rank->has_aborted = true;
+    frame.pid = rank->pid;
+    frame.code = code;
+    frame.length = (uint16_t)(bytes < sizeof frame.text ? bytes : sizeof frame.text);
+    memcpy(frame.text, text, frame.length);
+    if (!rank->agent->is_ending)
+        mur_agent_report(rank->agent, &frame);
+}
+
+static void take_message(struct mur_agent_rank *rank, const struct mur_control_message *message)
+{
+    char text[sizeof message->text + 2] = ""; /* a key and a value both end */
+
+    switch (message->kind) {
+    case MUR_CONTROL_INIT:
+        rank->is_in_mpi = true;
+        break;
+    case MUR_CONTROL_FINALIZED:
+        rank->is_in_mpi = false;
+        break;
+    case MUR_CONTROL_ABORT:
+        mur_agent_abort(rank, message->value, message->text, message->length);
+        break;
+    case MUR_CONTROL_PUT:
+        memcpy(text, message->text, message->length);
+        text[message->length] = text[message->length + 1] = '\0';
+        mur_agent_put(rank->agent, text);
+        break;
+    case MUR_CONTROL_GET:
+        memcpy(text, message->text, message->length);
+        text[message->length] = '\0';
+        mur_agent_get(rank->agent, text, answer_rank, rank);
+        break;
+    case MUR_CONTROL_SPAWN_TEXT:
+        rank->spawn = mur_alloc_again(rank->spawn, rank->spawn_bytes + message->length + 1, 1);
+        memcpy(rank->spawn + rank->spawn_bytes, message->text, message->length);
+        rank->spawn_bytes += message->length;
+        break;
+    case MUR_CONTROL_SPAWN:
+        memcpy(text, message->text, message->length);
+        text[message->length] = '\0';
+        mur_agent_spawn(rank, text);
+        break;
+    default: /* a later protocol; nothing it could mean here */
+        break;
+    }
+}
+
+void mur_agent_read_control(void *owner)
+{
+    const ssize_t head = offsetof(struct mur_control_message, text);
+    struct mur_agent_rank *rank = owner;
+    struct mur_control_message message;
+    ssize_t size;
+
+    while ((size = recv(rank->control.fd, &message, sizeof message, 0)) != 0) {
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size < 0 && errno == EAGAIN)
+            return;
+        if (size < 0)
+            break;
+        if (size >= head && message.length <= size - head) /* else not from our library: ignored */
+            take_message(rank, &message);
+    }
+    mur_loop_unwatch(rank->agent->loop, &rank->control); /* the rank closed it, or ended */
+}
+
+static struct mur_agent_rank *find_rank(const struct mur_agent *agent, pid_t pid)
+{
+    for (int i = 0; i < agent->count; i++)
+        if (agent->ranks[i].pid == pid)
+            return &agent->ranks[i];
+    return NULL;
+}
+
+void mur_agent_children_ready(void *owner)
+{
+    struct mur_agent *agent = owner;
+    struct signalfd_siginfo drained[8];
+    int status;
+    pid_t pid;
+
+    while (read(agent->children.fd, drained, sizeof drained) > 0)
+        continue;
+    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+        struct mur_agent_rank *rank = find_rank(agent, pid);
+
+        if (!rank && mur_agent_end_job_of(agent, pid))
+            continue;
+        if (!rank) {
+            mur_tree_reap(&agent->tree, pid, status); /* or an orphan of a rank's */
+            continue;
+        }
+        mur_agent_read_control(rank);
+        rank->pid = 0;
+        agent->running--;
+        report_exit(rank, pid, status);
+    }
+    agent->has_descendants = pid == 0;
+    if (agent->running == 0)
+        mur_agent_finish(agent);
+}

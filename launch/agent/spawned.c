@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Jobs that ranks have spawned: mpiexec's own agent starts an mpiexec for each, and answers its questions about names.
+ */
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+
+#include "boot/job.h"
+#include "boot/spawn.h"
+#include "launch/agent/inside.h"
+#include "launch/alloc.h"
+#include "launch/names.h"
+
+void mur_agent_start_job(struct mur_agent *agent, const char *name, const char *value)
+{
+    char *text = mur_alloc_text("%s", value), *answer = mur_alloc_text("%s%s", MUR_JOB_ANSWER, name);
+    size_t bytes = mur_jobs_decode(text);
+
+    if (!agent->is_ending && mur_jobs_start(&agent->jobs, answer, text, bytes)) {
+        agent->running++;
+        agent->has_descendants = true;
+    } else {
+        mur_kvs_put(agent->kvs, answer, "failed");
+    }
+    free(text);
+    free(answer);
+}
+
+/* The rank has told all of it. */
+void mur_agent_spawn(struct mur_agent_rank *rank, const char *name)
+{
+    char *value = mur_jobs_encode(rank->spawn ? rank->spawn : "", rank->spawn_bytes);
+    char *text = mur_alloc_text("%s%s%c%s", MUR_JOB_QUESTION, name, '\0', value);
+
+    mur_agent_put(rank->agent, text);
+    free(text);
+    free(value);
+    free(rank->spawn);
+    rank->spawn = NULL;
+    rank->spawn_bytes = 0;
+}
+
+/* Who has spawned it may still wait for it. How it ended is its own affair. */
+bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid)
+{
+    struct mur_child_job *child = mur_jobs_find(&agent->jobs, pid);
+
+    if (!child)
+        return false;
+    child->pid = 0;
+    agent->running--;
+    mur_kvs_put(agent->kvs, child->name, "ended");
+    return true;
+}
+
+static void answer_job(void *owner, const char *key, const char *value)
+{
+    struct mur_child_job *child = owner;
+    struct mur_control_message message = {.kind = MUR_CONTROL_VALUE};
+    size_t name = strlen(key) + 1, bytes = value ? strlen(value) : 0;
+
+    if (!value || name + bytes > sizeof message.text || !child->line.is_active)
+        return;
+    memcpy(message.text, key, name);
+    memcpy(message.text + name, value, bytes);
+    message.length = (uint32_t)(name + bytes);
+    send(child->line.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+}
+
+/* A spawned job asks for names, and nothing else. */
+static void message_from_job(void *owner, struct mur_child_job *child, const void *data, size_t bytes)
+{
+    const size_t head = offsetof(struct mur_control_message, text);
+    struct mur_agent *agent = owner;
+    struct mur_control_message message;
+    char text[sizeof message.text + 2] = "";
+
+    memcpy(&message, data, bytes < sizeof message ? bytes : sizeof message);
+    if (bytes < head || bytes > sizeof message || message.length != bytes - head)
+        return;
+    memcpy(text, message.text, message.length);
+    if (message.kind == MUR_CONTROL_PUT && mur_names_is_question(text))
+        mur_agent_put(agent, text);
+    else if (message.kind == MUR_CONTROL_GET && mur_names_is_answer(text))
+        mur_agent_get(agent, text, answer_job, child);
+}
+
+static void parent_ready(void *owner)
+{
+    const ssize_t head = offsetof(struct mur_control_message, text);
+    struct mur_agent *agent = owner;
+    struct mur_control_message message;
+    char text[sizeof message.text + 2];
+    ssize_t got;
+
+    while ((got = recv(agent->parent.fd, &message, sizeof message, MSG_DONTWAIT)) > 0) {
+        if (got < head || message.length != (size_t)(got - head) || message.kind != MUR_CONTROL_VALUE)
+            continue;
+        memset(text, 0, sizeof text);
+        memcpy(text, message.text, message.length);
+        mur_kvs_put(agent->kvs, text, text + strlen(text) + 1);
+    }
+    if (got == 0) { /* the other agent has died; this job goes on without its names */
+        mur_loop_unwatch(agent->loop, &agent->parent);
+        agent->parent.fd = -1;
+    }
+}
+
+void mur_agent_open_jobs(struct mur_agent *agent)
+{
+    const char *line = getenv(MUR_ENV_SPAWN_FD);
+
+    agent->jobs = (struct mur_jobs){
+        .job = agent->job, .loop = agent->loop, .output = &agent->output, .message = message_from_job, .owner = agent};
+    agent->parent = (struct mur_watch){.fd = -1, .ready = parent_ready, .owner = agent};
+    if (!line || agent->uplink)
+        return;
+    agent->parent.fd = atoi(line);
+    fcntl(agent->parent.fd, F_SETFD, FD_CLOEXEC);
+    mur_loop_watch(agent->loop, &agent->parent, EPOLLIN);
+}

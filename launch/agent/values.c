@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What ranks leave for each other: values under keys. mpiexec's own agent knows all of them; the others keep those that
+ * pass on their way up, or come down for somebody who asked. Some keys are questions: about names of services, and
+ * what is to be spawned. */
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "boot/job.h"
+#include "launch/agent/inside.h"
+#include "launch/names.h"
+#include "launch/say.h"
+
+/* Says it to the agent that has started this mpiexec. */
+static void tell_parent(struct mur_agent *agent, uint32_t kind, const char *text, size_t bytes)
+{
+    struct mur_control_message message = {.kind = kind, .length = (uint32_t)bytes};
+
+    if (bytes > sizeof message.text)
+        return;
+    memcpy(message.text, text, bytes);
+    send(agent->parent.fd, &message, offsetof(struct mur_control_message, text) + bytes, MSG_NOSIGNAL);
+}
+
+/* Questions about names end at the agent of the first job; what is to be spawned, at mpiexec's own. */
+static void act(struct mur_agent *agent, const char *key, const char *value)
+{
+    if (mur_jobs_is_question(key))
+        mur_agent_start_job(agent, key + strlen(MUR_JOB_QUESTION), value);
+    else if (agent->parent.fd >= 0)
+        tell_parent(agent, MUR_CONTROL_PUT, key, (size_t)(value - key) + strlen(value));
+    else
+        mur_names_act(agent->names, agent->kvs, key, value);
+}
+
+/* `text` is a key, a NUL, and a value. All values are known to mpiexec's own agent; the others keep those that pass. */
+void mur_agent_put(void *owner, const char *text)
+{
+    struct mur_agent *agent = owner;
+    const char *value = text + strlen(text) + 1;
+    bool is_question = mur_names_is_question(text) || mur_jobs_is_question(text);
+
+    if (is_question && !agent->uplink)
+        act(agent, text, value);
+    else if (!is_question && !mur_kvs_put(agent->kvs, text, value))
+        mur_say("the values that the ranks leave for each other are too many for host %s; one is dropped",
+                agent->job->host);
+    if (agent->uplink)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_PUT, text, (size_t)(value - text) + strlen(value));
+}
+
+void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who)
+{
+    bool is_first = false;
+
+    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (is_first && agent->uplink)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
+    else if (is_first && agent->parent.fd >= 0 && mur_names_is_answer(key))
+        tell_parent(agent, MUR_CONTROL_GET, key, strlen(key));
+}
+
+/* The same for a value that may not be there: mpiexec's own agent knows. */
+void mur_agent_ask(void *owner, const char *key, mur_kvs_waiter *answer, void *who)
+{
+    struct mur_agent *agent = owner;
+    const char *value = mur_kvs_get(agent->kvs, key);
+    bool is_first = false;
+
+    if (value || !agent->uplink) {
+        answer(who, key, value);
+        return;
+    }
+    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (is_first)
+        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_ASK, key, strlen(key));
+}
