@@ -42,6 +42,7 @@ struct mur_access {
     size_t ahead;         /* and bytes of the stream in them */
     MPI_Offset origin;    /* of pane 0 in the file */
     bool is_exact, is_sparse;
+    bool is_alone;                 /* needs no exchange, see plan.c */
     bool is_at_end;                /* of the file: there is nothing more to read */
     int failed;                    /* errno of an access to the file, */
     int failed_rank;               /* and who had it */
@@ -62,7 +63,8 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
 /* One step of an access by this rank alone; true: it is complete, or has failed. */
 bool mur_access_step(struct mur_access *access);
 
-/* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. */
+/* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. A rank that is
+ * alone after the wish has to perform its part by mur_access_step before it asks for the plan. */
 enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
 struct mur_wish mur_access_wish(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);

@@ -451,12 +451,14 @@ static int plan(struct mur_schedule *s, void *argument)
     enum mur_plan chosen = mur_access_plan(access, x->wishes, x->ranks);
     int rc = MPI_SUCCESS;
 
-    if (chosen == MUR_PLAN_NOTHING)
-        return MPI_SUCCESS;
-    if (chosen == MUR_PLAN_DIRECT) {
+    if (access->is_alone || chosen == MUR_PLAN_DIRECT) {
         while (!mur_access_step(access))
             ;
         note_failure(x, access->failed);
+    }
+    if (chosen == MUR_PLAN_NOTHING && !access->all.alone)
+        return MPI_SUCCESS;
+    if (chosen != MUR_PLAN_PANES) {
         add_conclusion(s, x);
         return MPI_SUCCESS;
     }
