@@ -170,6 +170,7 @@ static void file_free(struct mur_file *file)
     if (file->info)
         mur_info_free(file->info);
     mur_errhandler_release(file->errhandler);
+    mur_aggregators_drop(file);
     file->comm->file = NULL;
     mur_comm_release(file->comm);
     mur_exchange_free(file->exchange);
