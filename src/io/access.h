@@ -78,8 +78,21 @@ void mur_messages_start(struct mur_access *access);
 void mur_exchange_free(struct mur_exchange *exchange);
 void mur_access_complete(struct mur_access *access);
 
+/* Locks bytes of the file against other openings of it, and against other threads that use this one; length 0: to the
+ * end. Not for two ranges at a time. Fails like a system call. */
+int mur_file_lock(struct mur_file *file, bool is_exclusive, MPI_Offset offset, MPI_Offset length);
+void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length);
+
+/* Whether what lies between stretches may be written back as it was read. The ranks of a host have the gate for that;
+ * others only locks, which then every write must take: so they sieve where the user asks for it (romio_ds_write). */
+bool mur_file_may_sieve_writes(const struct mur_file *file);
+
+/* Around reading and writing back, behind the gate. Where the gate suffices a file system may refuse the lock, which is
+ * for sieves of others: *is_locked tells. Fails like a system call. */
+int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked);
+
 /* Reads or writes a stretch of the file, announced to others who sieve. Returns bytes, or -1 with errno. */
-ssize_t mur_file_transfer(const struct mur_file *file, char *memory, struct mur_segment segment, bool is_write);
+ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write);
 
 static inline size_t mur_access_rest(const struct mur_access *access)
 {

@@ -37,6 +37,7 @@ struct mur_file {
     int aggregator_count;
     char *name;
     bool is_atomic;
+    bool is_locked; /* by a thread of this process */
     char *staging; /* a buffer for the next access that needs one, or NULL. Owned */
     size_t staging_bytes;
     /* the view */
