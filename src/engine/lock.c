@@ -43,6 +43,13 @@ void mur_engine_breathe_slow(void)
     mur_engine_lock_slow();
 }
 
+void mur_engine_give_way(void)
+{
+    mur_engine_unlock();
+    sched_yield();
+    mur_engine_lock();
+}
+
 /* The one that sleeps for all. */
 static const struct mur_transport *sleeper(void)
 {

@@ -52,6 +52,9 @@ static inline void mur_engine_breathe(void)
         mur_engine_breathe_slow();
 }
 
+/* Lets other threads and other processes run. */
+void mur_engine_give_way(void);
+
 /* Something has changed that a resting thread may wait for. */
 void mur_engine_notify_slow(void);
 static inline void mur_engine_notify(void)

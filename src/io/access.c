@@ -27,12 +27,68 @@ enum {
 
 /* ---- one stretch ---- */
 
-ssize_t mur_file_transfer(const struct mur_file *file, char *memory, struct mur_segment segment, bool is_write)
+int mur_file_lock(struct mur_file *file, bool is_exclusive, MPI_Offset offset, MPI_Offset length)
+{
+    int rc;
+
+    while (file->is_locked)
+        mur_engine_give_way();
+    file->is_locked = true;
+    rc = file->driver->lock(file->fd, is_exclusive, (off_t)offset, (off_t)length);
+    file->is_locked = rc == 0;
+    return rc;
+}
+
+void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length)
+{
+    file->driver->unlock(file->fd, (off_t)offset, (off_t)length);
+    file->is_locked = false;
+}
+
+static bool has_gate(const struct mur_file *file)
+{
+    return file->area && file->driver->is_coherent;
+}
+
+bool mur_file_may_sieve_writes(const struct mur_file *file)
+{
+    return file->amode & MPI_MODE_RDWR && file->hints.ds_write != MUR_DISABLE && !file->is_atomic &&
+           (has_gate(file) || file->hints.ds_write == MUR_ENABLE);
+}
+
+static bool must_lock(const struct mur_file *file)
+{
+    return !has_gate(file) && mur_file_may_sieve_writes(file);
+}
+
+int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked)
+{
+    *is_locked = mur_file_lock(file, true, offset, (MPI_Offset)bytes) == 0;
+    return *is_locked || !must_lock(file) ? 0 : -1;
+}
+
+static ssize_t write_locked(struct mur_file *file, const char *memory, struct mur_segment segment)
+{
+    ssize_t done;
+    int number;
+
+    if (mur_file_lock(file, true, segment.offset, (MPI_Offset)segment.bytes))
+        return -1;
+    done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
+    number = errno;
+    mur_file_unlock(file, segment.offset, (MPI_Offset)segment.bytes);
+    errno = number;
+    return done;
+}
+
+ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write)
 {
     ssize_t done;
 
     if (!is_write)
         return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
+    if (must_lock(file))
+        return write_locked(file, memory, segment);
     mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
     mur_gate_leave(file->area);
@@ -154,8 +210,7 @@ static bool may_sieve(const struct mur_access *access)
         return false;
     if (!access->is_write)
         return file->hints.ds_read != MUR_DISABLE;
-    return file->hints.ds_write != MUR_DISABLE && file->area && file->driver->is_coherent &&
-           file->amode & MPI_MODE_RDWR;
+    return mur_file_may_sieve_writes(file);
 }
 
 /* Whether the stretches that come next are small and near enough. */
@@ -214,18 +269,19 @@ static bool sieve_read(struct mur_access *access, MPI_Offset position, const str
 }
 
 /* What lies between is written back as it was read: nobody may change it meanwhile. The gate sees to that for those who
- * opened the file together, the lock for sieves of others. */
+ * opened the file together on one host, the lock for sieves of others. */
 static bool sieve_write(struct mur_access *access, MPI_Offset position, const struct sieve *sieve)
 {
-    const struct mur_file *file = access->file;
+    struct mur_file *file = access->file;
     size_t span = (size_t)(sieve->end - sieve->offset);
     bool is_locked;
     ssize_t done;
     int number;
 
     mur_gate_enter(file->area, sieve->offset, sieve->end, true);
-    is_locked = file->driver->lock(file->fd, true, (off_t)sieve->offset, (off_t)span) == 0;
-    done = sieve->bytes < span ? file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset) : 0;
+    done = mur_sieve_lock(file, sieve->offset, span, &is_locked);
+    if (done >= 0 && sieve->bytes < span)
+        done = file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset);
     if (done >= 0) {
         memset(access->staging + done, 0, span - (size_t)done);
         mur_view_copy(file, position, sieve->bytes, &access->memory, access->staging, sieve->offset, true);
@@ -233,7 +289,7 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     }
     number = errno;
     if (is_locked)
-        file->driver->unlock(file->fd, (off_t)sieve->offset, (off_t)span);
+        mur_file_unlock(file, sieve->offset, (MPI_Offset)span);
     mur_gate_leave(file->area);
     if (done < 0)
         return fail(access, number);
@@ -266,16 +322,16 @@ static bool step(struct mur_access *access)
 /* In atomic mode all of it at once, between lock and unlock. */
 static bool step_atomic(struct mur_access *access)
 {
-    const struct mur_file *file = access->file;
+    struct mur_file *file = access->file;
     MPI_Offset end = access->start + (MPI_Offset)access->memory.bytes;
-    off_t first = (off_t)mur_view_byte(file, access->start), length;
+    MPI_Offset first = file->is_ordered ? mur_view_byte(file, access->start) : 0;
+    MPI_Offset length = file->is_ordered ? mur_view_byte(file, end - 1) + 1 - first : 0;
 
-    length = file->is_ordered ? (off_t)mur_view_byte(file, end - 1) + 1 - first : 0;
-    if (file->driver->lock(file->fd, access->is_write, file->is_ordered ? first : 0, length))
+    if (mur_file_lock(file, access->is_write, first, length))
         return fail(access, errno);
     while (!step(access))
         ;
-    file->driver->unlock(file->fd, file->is_ordered ? first : 0, length);
+    mur_file_unlock(file, first, length);
     return true;
 }
 

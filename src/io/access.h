@@ -42,6 +42,7 @@ struct mur_access {
     size_t ahead;         /* and bytes of the stream in them */
     MPI_Offset origin;    /* of pane 0 in the file */
     bool is_exact, is_sparse;
+    bool is_alone;                 /* needs no exchange, see plan.c */
     bool is_at_end;                /* of the file: there is nothing more to read */
     int failed;                    /* errno of an access to the file, */
     int failed_rank;               /* and who had it */
@@ -62,7 +63,8 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
 /* One step of an access by this rank alone; true: it is complete, or has failed. */
 bool mur_access_step(struct mur_access *access);
 
-/* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. */
+/* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. A rank that is
+ * alone after the wish has to perform its part by mur_access_step before it asks for the plan. */
 enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
 struct mur_wish mur_access_wish(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);
@@ -76,8 +78,21 @@ void mur_messages_start(struct mur_access *access);
 void mur_exchange_free(struct mur_exchange *exchange);
 void mur_access_complete(struct mur_access *access);
 
+/* Locks bytes of the file against other openings of it, and against other threads that use this one; length 0: to the
+ * end. Not for two ranges at a time. Fails like a system call. */
+int mur_file_lock(struct mur_file *file, bool is_exclusive, MPI_Offset offset, MPI_Offset length);
+void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length);
+
+/* Whether what lies between stretches may be written back as it was read. The ranks of a host have the gate for that;
+ * others only locks, which then every write must take: so they sieve where the user asks for it (romio_ds_write). */
+bool mur_file_may_sieve_writes(const struct mur_file *file);
+
+/* Around reading and writing back, behind the gate. Where the gate suffices a file system may refuse the lock, which is
+ * for sieves of others: *is_locked tells. Fails like a system call. */
+int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked);
+
 /* Reads or writes a stretch of the file, announced to others who sieve. Returns bytes, or -1 with errno. */
-ssize_t mur_file_transfer(const struct mur_file *file, char *memory, struct mur_segment segment, bool is_write);
+ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write);
 
 static inline size_t mur_access_rest(const struct mur_access *access)
 {

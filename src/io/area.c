@@ -2,7 +2,6 @@
 /* The life of areas, posting, and the gate. */
 #include "io/area.h"
 
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -227,13 +226,6 @@ static bool overlaps(uint64_t a, uint64_t b)
     return a && b && a >> 32 < (b & UINT32_MAX) && b >> 32 < (a & UINT32_MAX);
 }
 
-static void give_way(void)
-{
-    mur_engine_unlock();
-    sched_yield();
-    mur_engine_lock();
-}
-
 /* Whether one of the ranks from `first` to below `limit` has announced a range that overlaps. */
 static bool meets(struct mur_area *area, uint64_t range, bool is_sieve, int first, int limit)
 {
@@ -254,7 +246,7 @@ static void announce(struct mur_area *area, _Atomic uint64_t *place, uint64_t ra
     while (atomic_load(&area->memory->sieving) && meets(area, range, true, 0, limit)) {
         atomic_store(place, 0);
         do
-            give_way();
+            mur_engine_give_way();
         while (meets(area, range, true, 0, limit));
         atomic_store(place, range);
     }
@@ -267,7 +259,7 @@ static void enter_sieve(struct mur_area *area, uint64_t range)
     atomic_fetch_add(&area->memory->sieving, 1);
     announce(area, &area->memory->entries[area->rank].sieves, range, area->rank);
     while (meets(area, range, true, area->rank + 1, area->size) || meets(area, range, false, 0, area->size))
-        give_way();
+        mur_engine_give_way();
 }
 
 void mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve)
@@ -275,7 +267,7 @@ void mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, boo
     if (!area)
         return;
     while (area->is_gate_held)
-        give_way();
+        mur_engine_give_way();
     area->is_gate_held = true;
     if (is_sieve)
         enter_sieve(area, range_of(first, end));

@@ -35,9 +35,9 @@ enum {
 struct mur_wish {
     MPI_Offset first, end; /* bytes of the file */
     MPI_Offset bytes;      /* of data */
-    MPI_Offset run;        /* of them that lie together, on average */
     int32_t error;         /* the class of the error that keeps it from taking part */
     int32_t is_one_run;
+    int32_t alone; /* 1: it accesses the file by itself, and none of the bytes above; of all: how many do */
 };
 
 struct mur_entry {

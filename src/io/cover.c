@@ -88,14 +88,11 @@ static struct survey look(const mur_cover_word *words, size_t bytes)
 
 static bool may_fill_holes(const struct mur_file *file, const struct survey *found)
 {
-    if (!file->area || !file->driver->is_coherent || !(file->amode & MPI_MODE_RDWR) ||
-        file->hints.ds_write == MUR_DISABLE)
-        return false;
-    return found->stretches > FEW_STRETCHES && (found->end - found->first) / found->stretches <= NEAR_STRIDE;
+    return mur_file_may_sieve_writes(file) && found->stretches > FEW_STRETCHES && (found->end - found->first) / found->stretches <= NEAR_STRIDE;
 }
 
 /* Reads what lies between the stretches, and writes all of it; nobody else may write there meanwhile. */
-static int write_filled(const struct mur_file *file, char *buffer, MPI_Offset start, const mur_cover_word *words,
+static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, const mur_cover_word *words,
                         const struct survey *found)
 {
     size_t span = found->end - found->first, from, to = found->first, hole = found->first;
@@ -108,8 +105,9 @@ static int write_filled(const struct mur_file *file, char *buffer, MPI_Offset st
     if (!old)
         return ENOMEM;
     mur_gate_enter(file->area, offset, offset + (off_t)span, true);
-    is_locked = file->driver->lock(file->fd, true, offset, (off_t)span) == 0;
-    done = file->driver->read(file->fd, old, span, offset);
+    done = mur_sieve_lock(file, offset, span, &is_locked);
+    if (done >= 0)
+        done = file->driver->read(file->fd, old, span, offset);
     while (done >= 0 && mur_cover_next(words, found->end, &from, &to)) {
         memcpy(buffer + hole, old + (hole - found->first), from - hole);
         hole = to;
@@ -118,13 +116,13 @@ static int write_filled(const struct mur_file *file, char *buffer, MPI_Offset st
         done = file->driver->write(file->fd, buffer + found->first, span, offset);
     number = done < 0 ? errno : 0;
     if (is_locked)
-        file->driver->unlock(file->fd, offset, (off_t)span);
+        mur_file_unlock(file, offset, (MPI_Offset)span);
     mur_gate_leave(file->area);
     free(old);
     return number;
 }
 
-int mur_cover_write(const struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words)
+int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words)
 {
     struct survey found = look(words, bytes);
     size_t from, to = 0;
@@ -143,7 +141,7 @@ int mur_cover_write(const struct mur_file *file, char *buffer, MPI_Offset start,
     return number;
 }
 
-int mur_cover_read(const struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
+int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
                    const mur_cover_word *words, MPI_Offset *valid)
 {
     size_t marks = (size_t)((end - start + MUR_MARKED - 1) / MUR_MARKED), from, to = 0, next, next_to;

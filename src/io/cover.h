@@ -23,11 +23,11 @@ void mur_cover_data(const struct mur_access *access, size_t done, size_t bytes, 
 
 /* Writes what is covered of a pane's `bytes`: stretch by stretch, or, if they are small and near each other, together
  * with what lies between, which is read before. Clears the bits. Returns errno, or 0. */
-int mur_cover_write(const struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words);
+int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words);
 
 /* Reads what is marked of a pane [start, end) where a bit is MUR_MARKED bytes. Returns errno, or 0; *valid is where
  * the file ended, else `end`. */
-int mur_cover_read(const struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
+int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
                    const mur_cover_word *words, MPI_Offset *valid);
 
 #endif

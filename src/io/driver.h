@@ -6,12 +6,13 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 struct mur_driver {
     const char *name;
-    /* What is written in one process is seen by all others, so bytes that were read may be written back under a lock
-     * that the ranks share (data sieving). */
+    /* What is written in one process of a host is seen by all others of it, so bytes that were read may be written back
+     * under a lock that the ranks share in memory (data sieving). Else only a lock on the file makes that safe. */
     bool is_coherent;
     /* All of it, or, reading, up to the file's end. Returns how many bytes. */
     ssize_t (*read)(int fd, void *memory, size_t bytes, off_t offset);
@@ -25,6 +26,10 @@ struct mur_driver {
 };
 
 extern const struct mur_driver mur_driver_posix, mur_driver_nfs;
+
+/* A file's name may begin with the kind of its file system and a colon, as users of ROMIO write it ("nfs:"): returns
+ * the name without it, and sets *driver to what was asked for, or to NULL. */
+const char *mur_driver_prefix(const char *name, const struct mur_driver **driver);
 
 /* The one for the file system of an open file. */
 const struct mur_driver *mur_driver_find(int fd);

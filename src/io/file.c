@@ -170,6 +170,7 @@ static void file_free(struct mur_file *file)
     if (file->info)
         mur_info_free(file->info);
     mur_errhandler_release(file->errhandler);
+    mur_aggregators_drop(file);
     file->comm->file = NULL;
     mur_comm_release(file->comm);
     mur_exchange_free(file->exchange);
@@ -194,7 +195,7 @@ static int file_create(struct mur_comm *comm, const char *name, int amode, struc
     file->next_open = open_files;
     open_files = file;
     *file_p = file;
-    file->name = strdup(name);
+    file->name = strdup(mur_driver_prefix(name, &file->driver));
     return file->name ? mur_info_create(&file->info) : mur_error(MPI_ERR_NO_MEM, "no memory for a file's name");
 }
 
@@ -212,7 +213,8 @@ static int open_file(struct mur_file *file, const struct mur_info *info)
         rc = mur_view_set(file, 0, byte, byte, "native");
     if (rc)
         return rc;
-    file->driver = mur_driver_find(file->fd);
+    if (!file->driver)
+        file->driver = mur_driver_find(file->fd);
     if (file->amode & MPI_MODE_APPEND) {
         rc = mur_file_size(file, &file->pointer);
         if (!rc)

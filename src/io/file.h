@@ -33,8 +33,11 @@ struct mur_file {
     struct mur_errhandler *errhandler;
     struct mur_info *info; /* the hints that are known, with their values */
     struct mur_hints hints;
+    int *aggregators; /* ranks that access the file for the others by messages, or NULL. Owned */
+    int aggregator_count;
     char *name;
     bool is_atomic;
+    bool is_locked; /* by a thread of this process */
     char *staging; /* a buffer for the next access that needs one, or NULL. Owned */
     size_t staging_bytes;
     /* the view */
@@ -83,6 +86,10 @@ int mur_file_size(const struct mur_file *file, MPI_Offset *size);
 
 /* The open file whose communicator has this context; NULL: none. */
 struct mur_file *mur_file_of_context(uint32_t context);
+
+/* aggregators.c, collective: at most so many, from the hosts that the hint cb_config_list names; "": from all. */
+int mur_aggregators_choose(struct mur_file *file, int wanted, const char *list);
+void mur_aggregators_drop(struct mur_file *file);
 
 /* view.c. Collective: the ranks tell each other about their views. */
 int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type *etype, struct mur_type *filetype,

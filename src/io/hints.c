@@ -14,7 +14,7 @@
 #include "io/file.h"
 #include "object/info.h"
 
-enum kind { NUMBER, CHOICE, TEXT };
+enum kind { NUMBER, CHOICE, LIST, TEXT };
 
 static const struct row {
     const char *name;
@@ -34,7 +34,7 @@ static const struct row {
     {"romio_ds_write", CHOICE, offsetof(struct mur_hints, ds_write), MUR_AUTOMATIC, 0},
     {"access_style", TEXT, 0, 0, 0},
     {"cb_block_size", TEXT, 0, 0, 0},
-    {"cb_config_list", TEXT, 0, 0, 0},
+    {"cb_config_list", LIST, offsetof(struct mur_hints, config_list), 0, 0},
     {"chunked", TEXT, 0, 0, 0},
     {"chunked_item", TEXT, 0, 0, 0},
     {"chunked_size", TEXT, 0, 0, 0},
@@ -84,7 +84,9 @@ static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
         const char *text = rows[i].kind == TEXT ? NULL : mur_info_get(info, rows[i].name);
         long value;
 
-        if (text && parse(&rows[i], text, &value))
+        if (text && rows[i].kind == LIST && *text && strlen(text) < MUR_CONFIG_LIST)
+            strcpy(hints->config_list, text);
+        else if (text && rows[i].kind != LIST && parse(&rows[i], text, &value))
             *value_of(hints, &rows[i]) = value;
     }
 }
@@ -92,7 +94,7 @@ static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
 static void set_usual(struct mur_hints *hints)
 {
     for (int i = 0; i < ROWS; i++)
-        if (rows[i].kind != TEXT)
+        if (rows[i].kind == NUMBER || rows[i].kind == CHOICE)
             *value_of(hints, &rows[i]) = rows[i].usual;
 }
 
@@ -106,8 +108,14 @@ static int write_back(struct mur_file *file, const struct mur_info *given)
         char number[24];
 
         if (rows[i].kind == NUMBER) {
-            snprintf(number, sizeof number, "%ld", *value_of(&file->hints, &rows[i]));
+            long value = *value_of(&file->hints, &rows[i]);
+
+            if (rows[i].offset == offsetof(struct mur_hints, cb_nodes) && file->aggregators)
+                value = file->aggregator_count;
+            snprintf(number, sizeof number, "%ld", value);
             text = number;
+        } else if (rows[i].kind == LIST) {
+            text = *file->hints.config_list ? file->hints.config_list : NULL;
         } else if (rows[i].kind == CHOICE) {
             text = choices[*value_of(&file->hints, &rows[i])];
         }
@@ -129,8 +137,21 @@ static int share(struct mur_comm *comm, struct mur_hints *hints)
     return mur_schedule_run(s);
 }
 
+/* Where they exchange messages, and not chosen so yet. What is started goes on with those that it has begun with. */
+static int choose_aggregators(struct mur_file *file, const struct mur_hints *before)
+{
+    const struct mur_hints *hints = &file->hints;
+
+    if (file->area || file->comm->size == 1)
+        return MPI_SUCCESS;
+    if (file->aggregators && before->cb_nodes == hints->cb_nodes && !strcmp(before->config_list, hints->config_list))
+        return MPI_SUCCESS;
+    return mur_aggregators_choose(file, (int)hints->cb_nodes, hints->config_list);
+}
+
 int mur_hints_set(struct mur_file *file, const struct mur_info *info)
 {
+    struct mur_hints before = file->hints;
     int rc;
 
     if (!file->hints.cb_buffer_size)
@@ -139,5 +160,7 @@ int mur_hints_set(struct mur_file *file, const struct mur_info *info)
     if (file->hints.cb_nodes > file->comm->size)
         file->hints.cb_nodes = file->comm->size;
     rc = share(file->comm, &file->hints);
+    if (!rc)
+        rc = choose_aggregators(file, &before);
     return rc ? rc : write_back(file, info);
 }

@@ -3,7 +3,8 @@
  * known are kept and can be read back; those that are acted upon:
  *
  *   cb_buffer_size        memory for collective access, through which the panes of a file pass
- *   cb_nodes              how many ranks access the file for the others, where they exchange messages
+ *   cb_nodes              how many ranks access the file for the others, where they exchange messages,
+ *   cb_config_list        and of which hosts (io/aggregators.c)
  *   romio_cb_read/_write  enable, disable, automatic: whether collective access is two-phase
  *   romio_ds_read/_write  the same for data sieving in independent access
  *   ind_rd_buffer_size, ind_wr_buffer_size   bytes of a sieve
@@ -18,11 +19,14 @@
 struct mur_file;
 struct mur_info;
 
+enum { MUR_CONFIG_LIST = 512 };
+
 enum mur_choice { MUR_AUTOMATIC, MUR_ENABLE, MUR_DISABLE };
 
 struct mur_hints {
     long cb_buffer_size, cb_nodes, read_sieve, write_sieve, striping_unit;
     long cb_read, cb_write, ds_read, ds_write; /* enum mur_choice */
+    char config_list[MUR_CONFIG_LIST];         /* as given; empty: not */
 };
 
 /* Takes over what is known of `info` (which may be NULL). Collective over the file's communicator. */

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two-phase collective access by messages, for ranks that share no memory.
  *
- * The part of the file that the ranks want is cut into panes, which some ranks (the aggregators: as many as cb_nodes
- * says, spread over the communicator) serve in turns, one pane each a round:
+ * The part of the file that the ranks want is cut into panes, which some ranks (the aggregators, see
+ * aggregators.c) serve in turns, one pane each a round:
  *
  *   every rank tells each aggregator how much it has for its pane, in how many stretches;
  *   then sends the list of the stretches, and writing, the data;
  *   the aggregator writes what came, or reads what is wanted and answers with the data.
  *
  * All of it is one schedule (coll/schedule.h) whose steps add those of the next round, so that the blocking and the
- * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed. */
+ * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
+ *
+ * Memory. What does not depend on the data is allocated before a rank says what it wants, so that a rank which has none
+ * can say so instead. Later each goes on whatever happens, since others wait for its messages: who has no room for
+ * what it would send announces nothing; who has none for what comes receives it into a single byte. */
 #include "io/access.h"
 
 #include <errno.h>
@@ -21,6 +25,7 @@
 #include "io/cover.h"
 #include "object/comm.h"
 #include "object/request.h"
+#include "object/type_create.h"
 
 /* What a rank has for an aggregator's pane. */
 struct amount {
@@ -33,6 +38,7 @@ struct parcel {
     struct mur_segment *segments;
     char *data;
     size_t segments_room, data_room; /* bytes allocated */
+    bool is_dropped;                 /* there was no memory for it */
 };
 
 /* Kept by the file for its next access, with all its memory. */
@@ -40,13 +46,16 @@ struct mur_exchange {
     struct mur_access *access;
     struct mur_wish *wishes;      /* [ranks] */
     int ranks, aggregators, mine; /* which aggregator this rank is, or -1 */
-    MPI_Offset bytes;             /* of a pane */
+    int *places;                  /* [aggregators] their ranks */
+    MPI_Offset bytes, unit;       /* of a pane; what it is aligned to */
     uint64_t round, rounds;
     char *buffer; /* of the pane that this rank serves */
     mur_cover_word *words;
     struct parcel *out; /* [aggregators] of this rank */
     struct parcel *in;  /* [ranks] at an aggregator */
     int64_t verdict;    /* errno << 32 | rank + 1 */
+    struct mur_type *nothing; /* one byte, all elements of which lie at one place: for what there is no room for, */
+    char byte;                /* which is there */
 };
 
 enum { PANE_MAX = 2 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
@@ -56,10 +65,9 @@ static struct mur_type *byte_type(void)
     return mur_type_find(MPI_BYTE);
 }
 
-/* Aggregators are spread evenly. */
 static int rank_of(const struct mur_exchange *x, int aggregator)
 {
-    return (int)((int64_t)aggregator * x->ranks / x->aggregators);
+    return x->places[aggregator];
 }
 
 static MPI_Offset pane_start(const struct mur_exchange *x, int aggregator)
@@ -134,7 +142,7 @@ static bool make_room(void *memory_p, size_t *room, size_t bytes)
     return true;
 }
 
-/* What this rank has for a pane: from `done` bytes of its data on. */
+/* What this rank has for a pane: from `done` bytes of its data on. Returns errno. */
 static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
 {
     enum { SEGMENTS = 64 };
@@ -154,40 +162,46 @@ static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
         int count;
 
         if (!make_room(&parcel->segments, &parcel->segments_room, room * sizeof *next))
-            return no_memory(x);
+            return ENOMEM;
         next = parcel->segments + parcel->amount.stretches;
         count = mur_view_segments(&walk, next, SEGMENTS, left);
         for (int i = 0; i < count; i++)
             left -= next[i].bytes;
         parcel->amount.stretches += count;
     }
+    if (!make_room(&parcel->data, &parcel->data_room, end - done + ANSWER_HEAD))
+        return ENOMEM;
     parcel->amount.bytes = (int64_t)(end - done);
-    return MPI_SUCCESS;
+    return 0;
 }
 
-/* Panes of a round follow each other in the file, and so does this rank's data. */
-static int make_parcels(struct mur_exchange *x)
+/* Panes of a round follow each other in the file, and so does this rank's data. Without memory that ends here. */
+static void make_parcels(struct mur_exchange *x)
 {
     size_t done = x->access->moved;
-    int rc = MPI_SUCCESS;
 
     if (x->access->is_at_end)
         done = x->access->memory.bytes;
-    for (int a = 0; a < x->aggregators && !rc; a++) {
+    for (int a = 0; a < x->aggregators; a++) {
+        int number;
+
         x->out[a].amount = (struct amount){0};
-        rc = make_parcel(x, a, done);
+        number = make_parcel(x, a, done);
+        if (number) {
+            note_failure(x, number);
+            x->out[a].amount = (struct amount){0};
+            x->access->is_at_end = true;
+            done = x->access->memory.bytes;
+        }
         done += (size_t)x->out[a].amount.bytes;
     }
-    return rc;
 }
 
 static int begin_round(struct mur_schedule *s, void *argument)
 {
     struct mur_exchange *x = argument;
-    int rc = make_parcels(x);
 
-    if (rc)
-        return rc;
+    make_parcels(x);
     for (int r = 0; r < x->ranks && x->mine >= 0; r++)
         mur_schedule_receive(s, &x->in[r].amount, sizeof(struct amount), byte_type(), r);
     for (int a = 0; a < x->aggregators; a++)
@@ -202,36 +216,40 @@ static size_t list_bytes(const struct parcel *parcel)
     return (size_t)parcel->amount.stretches * sizeof(struct mur_segment);
 }
 
-static int receive_parcels(struct mur_schedule *s, struct mur_exchange *x)
+static void receive_parcel(struct mur_schedule *s, struct mur_exchange *x, int rank)
 {
-    for (int r = 0; r < x->ranks && x->mine >= 0; r++) {
-        struct parcel *parcel = &x->in[r];
+    struct parcel *parcel = &x->in[rank];
+    struct mur_type *type = byte_type();
+    void *segments, *data;
 
-        if (!parcel->amount.bytes)
-            continue;
-        if (!make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
-            !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
-            return no_memory(x);
-        mur_schedule_receive(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), r);
-        if (x->access->is_write)
-            mur_schedule_receive(s, parcel->data, parcel->amount.bytes, byte_type(), r);
+    parcel->is_dropped =
+        !make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
+        !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD);
+    segments = parcel->segments;
+    data = parcel->data;
+    if (parcel->is_dropped) {
+        note_failure(x, ENOMEM);
+        type = x->nothing;
+        segments = data = &x->byte;
     }
-    return MPI_SUCCESS;
+    mur_schedule_receive(s, segments, (MPI_Count)list_bytes(parcel), type, rank);
+    if (x->access->is_write)
+        mur_schedule_receive(s, data, parcel->amount.bytes, type, rank);
 }
 
 static int send_parcels(struct mur_schedule *s, void *argument)
 {
     struct mur_exchange *x = argument;
     struct mur_access *access = x->access;
-    int rc = receive_parcels(s, x);
 
-    for (int a = 0; a < x->aggregators && !rc; a++) {
+    for (int r = 0; r < x->ranks && x->mine >= 0; r++)
+        if (x->in[r].amount.bytes)
+            receive_parcel(s, x, r);
+    for (int a = 0; a < x->aggregators; a++) {
         struct parcel *parcel = &x->out[a];
 
         if (!parcel->amount.bytes)
             continue;
-        if (!make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD))
-            return no_memory(x);
         mur_schedule_send(s, parcel->segments, (MPI_Count)list_bytes(parcel), byte_type(), rank_of(x, a));
         if (!access->is_write)
             continue;
@@ -241,7 +259,12 @@ static int send_parcels(struct mur_schedule *s, void *argument)
     }
     mur_schedule_fence(s);
     mur_schedule_call(s, serve, x);
-    return rc;
+    return MPI_SUCCESS;
+}
+
+static bool has_arrived(const struct parcel *parcel)
+{
+    return parcel->amount.bytes && !parcel->is_dropped;
 }
 
 /* Copies between a parcel's data and the pane. */
@@ -290,7 +313,7 @@ static int serve_write(struct mur_exchange *x)
     bool has_any = false;
 
     for (int r = 0; r < x->ranks; r++) {
-        if (!x->in[r].amount.bytes)
+        if (!has_arrived(&x->in[r]))
             continue;
         cover_parcel(x, &x->in[r], 1);
         move_parcel(x, &x->in[r], x->in[r].data, true);
@@ -305,7 +328,8 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
     int number;
 
     for (int r = 0; r < x->ranks; r++)
-        cover_parcel(x, &x->in[r], MUR_MARKED);
+        if (has_arrived(&x->in[r]))
+            cover_parcel(x, &x->in[r], MUR_MARKED);
     number = end > start ? mur_cover_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
     memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
     for (int r = 0; r < x->ranks; r++) {
@@ -313,6 +337,11 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
 
         if (!parcel->amount.bytes)
             continue;
+        if (parcel->is_dropped) { /* zeros say that the file ended at its beginning */
+            x->byte = 0;
+            mur_schedule_send(s, &x->byte, parcel->amount.bytes + ANSWER_HEAD, x->nothing, r);
+            continue;
+        }
         memcpy(parcel->data, &valid, ANSWER_HEAD);
         move_parcel(x, parcel, parcel->data + ANSWER_HEAD, false);
         mur_schedule_send(s, parcel->data, parcel->amount.bytes + ANSWER_HEAD, byte_type(), r);
@@ -325,7 +354,7 @@ static int serve(struct mur_schedule *s, void *argument)
     struct mur_exchange *x = argument;
 
     for (int r = 0; r < x->ranks && x->mine >= 0; r++)
-        if (!is_inside(x, &x->in[r]))
+        if (has_arrived(&x->in[r]) && !is_inside(x, &x->in[r]))
             return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its pane of file '%s'", r,
                              x->access->file->name);
     for (int a = 0; a < x->aggregators && !x->access->is_write; a++)
@@ -392,6 +421,8 @@ static void free_memory(struct mur_exchange *x)
     free_parcels(x->in, x->ranks);
     free(x->buffer);
     free((void *)x->words);
+    free(x->places);
+    x->places = NULL;
     x->out = x->in = NULL;
     x->buffer = NULL;
     x->words = NULL;
@@ -408,27 +439,44 @@ static bool allocate(struct mur_exchange *x)
     return x->out && x->in && x->buffer && x->words;
 }
 
-/* Sets how many aggregators there are and how large panes are; the memory of the access before is kept if it fits. */
-static bool adapt(struct mur_exchange *x, int aggregators, MPI_Offset bytes)
+static bool is_as_before(const struct mur_exchange *x, MPI_Offset bytes)
 {
-    if (x->out && x->aggregators == aggregators && x->bytes == bytes)
+    const struct mur_file *file = x->access->file;
+
+    return x->out && x->bytes == bytes && x->aggregators == file->aggregator_count &&
+           memcmp(x->places, file->aggregators, (size_t)x->aggregators * sizeof *x->places) == 0;
+}
+
+/* Sets who the aggregators are and how large panes are; the memory of the access before is kept if it fits. */
+static bool adapt(struct mur_exchange *x, MPI_Offset bytes)
+{
+    const struct mur_file *file = x->access->file;
+    size_t list = (size_t)file->aggregator_count * sizeof *x->places;
+
+    if (is_as_before(x, bytes))
         return true;
     free_memory(x);
-    x->aggregators = aggregators;
+    x->places = malloc(list);
+    if (!x->places)
+        return false;
+    memcpy(x->places, file->aggregators, list);
+    x->aggregators = file->aggregator_count;
     x->bytes = bytes;
     x->mine = -1;
     for (int a = 0; a < x->aggregators; a++)
-        if (rank_of(x, a) == x->access->file->comm->rank)
+        if (rank_of(x, a) == file->comm->rank)
             x->mine = a;
-    return allocate(x);
+    if (allocate(x))
+        return true;
+    free_memory(x);
+    return false;
 }
 
-/* From the same wishes, the same plan at all ranks. */
-static int lay_out(struct mur_exchange *x)
+/* From the hints, which may be others when the plan is made. */
+static bool prepare(struct mur_exchange *x)
 {
-    struct mur_access *access = x->access;
-    const struct mur_hints *hints = &access->file->hints;
-    MPI_Offset unit = hints->striping_unit, bytes, panes;
+    const struct mur_hints *hints = &x->access->file->hints;
+    MPI_Offset unit = hints->striping_unit, bytes;
 
     bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
     bytes = (bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
@@ -436,12 +484,19 @@ static int lay_out(struct mur_exchange *x)
         bytes -= bytes % unit;
     else
         unit = MUR_MARKED;
-    if (!adapt(x, (int)hints->cb_nodes, bytes))
-        return no_memory(x);
-    access->origin = access->all.first - access->all.first % unit;
+    x->unit = unit;
+    return adapt(x, bytes);
+}
+
+/* From the same wishes, the same plan at all ranks. */
+static void lay_out(struct mur_exchange *x)
+{
+    struct mur_access *access = x->access;
+    MPI_Offset panes;
+
+    access->origin = access->all.first - access->all.first % x->unit;
     panes = (access->all.end - access->origin + x->bytes - 1) / x->bytes;
     x->rounds = (uint64_t)((panes + x->aggregators - 1) / x->aggregators);
-    return MPI_SUCCESS;
 }
 
 static int plan(struct mur_schedule *s, void *argument)
@@ -449,21 +504,22 @@ static int plan(struct mur_schedule *s, void *argument)
     struct mur_exchange *x = argument;
     struct mur_access *access = x->access;
     enum mur_plan chosen = mur_access_plan(access, x->wishes, x->ranks);
-    int rc = MPI_SUCCESS;
 
-    if (chosen == MUR_PLAN_NOTHING)
-        return MPI_SUCCESS;
-    if (chosen == MUR_PLAN_DIRECT) {
+    if (access->is_alone || chosen == MUR_PLAN_DIRECT) {
         while (!mur_access_step(access))
             ;
         note_failure(x, access->failed);
+    }
+    if (chosen == MUR_PLAN_NOTHING && !access->all.alone)
+        return MPI_SUCCESS;
+    if (chosen != MUR_PLAN_PANES) {
         add_conclusion(s, x);
         return MPI_SUCCESS;
     }
-    rc = lay_out(x);
+    lay_out(x);
     mur_schedule_fence(s);
     mur_schedule_call(s, begin_round, x);
-    return rc;
+    return MPI_SUCCESS;
 }
 
 /* The file's, unless an earlier access is under way with it. NULL: no memory. */
@@ -476,6 +532,10 @@ static struct mur_exchange *take_exchange(struct mur_access *access)
     if (!x && (x = calloc(1, sizeof *x)) != NULL) {
         x->ranks = file->comm->size;
         x->wishes = calloc((size_t)x->ranks, sizeof *x->wishes);
+        if (mur_type_create_resized(byte_type(), 0, 0, false, &x->nothing) || mur_type_commit(x->nothing)) {
+            mur_exchange_free(x);
+            x = NULL;
+        }
     }
     if (!x)
         return NULL;
@@ -494,6 +554,8 @@ void mur_exchange_free(struct mur_exchange *x)
     if (!x)
         return;
     free_memory(x);
+    if (x->nothing)
+        mur_type_release(x->nothing);
     free(x->wishes);
     free(x);
 }
@@ -511,6 +573,8 @@ static struct mur_schedule *build(struct mur_access *access)
             s, mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", access->file->name));
     if (!s || !x)
         return s;
+    if (!prepare(x) && !access->error)
+        access->error = no_memory(x);
     x->wishes[comm->rank] = mur_access_wish(access);
     blocks = mur_blocks_regular(x->wishes, sizeof *x->wishes, byte_type());
     mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* What becomes of a collective access. Each rank says what it wants; all decide alike, from the same wishes. Exchange
  * pays where the stretches of the ranks interleave. It does not for ranks that each have one run, or whose parts of the
- * file lie one after the other, or where the stretches are large or far apart: those access the file directly. */
+ * file lie one after the other, or where the stretches are large or far apart: those access the file directly.
+ *
+ * A rank that can tell by itself that exchange will not pay, since its own stretches are large, is alone: it waits for
+ * nobody's wish before it accesses the file, and takes part in what the others do without data. */
 #include "base/error.h"
 #include "io/access.h"
 #include "object/comm.h"
@@ -26,23 +29,37 @@ static MPI_Offset mean_run(const struct mur_access *access)
     return count ? bytes / count : 0;
 }
 
+static long choice_of(const struct mur_access *access)
+{
+    return access->is_write ? access->file->hints.cb_write : access->file->hints.cb_read;
+}
+
+/* Panes are passed in the order of the file, which is not for views that go back. */
+static bool is_alone(const struct mur_access *access)
+{
+    if (!access->memory.bytes)
+        return false;
+    if (!access->file->is_ordered || access->file->is_atomic || choice_of(access) == MUR_DISABLE)
+        return true;
+    return choice_of(access) == MUR_AUTOMATIC && mean_run(access) >= DIRECT_RUN;
+}
+
 struct mur_wish mur_access_wish(struct mur_access *access)
 {
     struct mur_wish wish = {0};
 
-    if (!access->file->is_ordered && !access->error) { /* cannot pass through panes in order */
-        while (!mur_access_step(access))
-            ;
+    if (access->error) {
+        wish.error = mur_error_class(access->error);
+    } else if (is_alone(access)) {
+        wish.alone = 1;
+        access->is_alone = access->is_at_end = true;
         access->ahead = access->memory.bytes;
-        access->is_at_end = true;
-    } else if (!access->error && access->memory.bytes) {
+    } else if (access->memory.bytes) {
         wish.bytes = (MPI_Offset)access->memory.bytes;
         wish.first = mur_view_byte(access->file, access->start);
         wish.end = mur_view_byte(access->file, access->start + wish.bytes - 1) + 1;
-        wish.run = mean_run(access);
         wish.is_one_run = wish.end - wish.first == wish.bytes;
     }
-    wish.error = access->error ? mur_error_class(access->error) : 0;
     return wish;
 }
 
@@ -60,12 +77,12 @@ static bool add_up(struct mur_wish *all, const struct mur_wish *wishes, int rank
             *failed = i;
             all->error = wish->error;
         }
+        all->alone += wish->alone;
         if (!wish->bytes)
             continue;
         interleaves |= all->bytes && wish->first < all->end;
         all->first = all->bytes && all->first < wish->first ? all->first : wish->first;
         all->end = all->end > wish->end ? all->end : wish->end;
-        all->run = all->bytes && all->run < wish->run ? all->run : wish->run;
         all->bytes += wish->bytes;
         all->is_one_run &= wish->is_one_run;
     }
@@ -74,13 +91,11 @@ static bool add_up(struct mur_wish *all, const struct mur_wish *wishes, int rank
 
 static bool is_direct(const struct mur_access *access, bool interleaves)
 {
-    const struct mur_file *file = access->file;
     const struct mur_wish *all = &access->all;
-    long choice = access->is_write ? file->hints.cb_write : file->hints.cb_read;
 
-    if (choice == MUR_DISABLE || file->is_atomic || (all->end - all->first) / DIRECT_SPARSE > all->bytes)
+    if ((all->end - all->first) / DIRECT_SPARSE > all->bytes)
         return true;
-    return choice != MUR_ENABLE && (all->is_one_run || !interleaves || all->run >= DIRECT_RUN);
+    return choice_of(access) != MUR_ENABLE && (all->is_one_run || !interleaves);
 }
 
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks)

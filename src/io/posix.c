@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* File systems of the node, and NFS. NFS clients cache what they read, and look again when they take a lock, so
- * there sync takes one. */
+/* File systems whose hosts see each other's writes at once, and those whose clients cache what they have read (NFS) and
+ * look again when they take a lock: there sync takes one, and nothing is sieved without. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/counters.h"
@@ -12,7 +11,6 @@
 #include "io/driver.h"
 
 enum {
-    NFS_MAGIC = 0x6969,
     LONG_CALL = 64 << 10 /* bytes from which on other threads may enter MPI meanwhile */
 };
 
@@ -124,9 +122,22 @@ static int set_lock(int fd, short type, off_t offset, off_t length)
     return rc;
 }
 
+/* Whom it waits for may be another thread of this process, which needs the engine's lock to go on. */
+static int wait_for_lock(int fd, short type, off_t offset, off_t length)
+{
+    int rc, number;
+
+    mur_engine_unlock();
+    rc = set_lock(fd, type, offset, length);
+    number = errno;
+    mur_engine_lock();
+    errno = number;
+    return rc;
+}
+
 static int posix_lock(int fd, bool is_exclusive, off_t offset, off_t length)
 {
-    return set_lock(fd, is_exclusive ? F_WRLCK : F_RDLCK, offset, length);
+    return wait_for_lock(fd, is_exclusive ? F_WRLCK : F_RDLCK, offset, length);
 }
 
 static int posix_unlock(int fd, off_t offset, off_t length)
@@ -159,9 +170,3 @@ const struct mur_driver mur_driver_nfs = {.name = "nfs",
                                           .lock = posix_lock,
                                           .unlock = posix_unlock};
 
-const struct mur_driver *mur_driver_find(int fd)
-{
-    struct statfs status;
-
-    return fstatfs(fd, &status) == 0 && status.f_type == NFS_MAGIC ? &mur_driver_nfs : &mur_driver_posix;
-}

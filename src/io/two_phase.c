@@ -23,7 +23,7 @@
 #include "io/cover.h"
 #include "object/comm.h"
 
-enum { ENTER, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
+enum { ENTER, ALONE, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
 enum { FREE, READING, READY, FULL };
 enum {
     SPARSE = 2 /* all of a pane is read where one half of the range or more is wanted */
@@ -79,7 +79,7 @@ static size_t bytes_before(const struct mur_access *access, size_t done, MPI_Off
 {
     MPI_Offset position;
 
-    if (done == access->memory.bytes)
+    if (access->is_alone || done == access->memory.bytes)
         return 0;
     position = mur_view_position(access->file, end) - access->start;
     if (position <= (MPI_Offset)done)
@@ -113,15 +113,33 @@ static void post_wish(struct mur_access *access)
     mur_area_post(area, access->number, &wish);
 }
 
+/* A part that a rank has accessed directly. */
+static void tell_done(const struct mur_access *access)
+{
+    struct mur_area *area = access->file->area;
+
+    if (access->failed)
+        tell_failure(access, access->failed);
+    atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with is_done */
+    mur_area_rouse(area);
+}
+
 static int decide(struct mur_access *access)
 {
     static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_PANES] = PREPARE};
-    const struct mur_area *area = access->file->area;
+    struct mur_area *area = access->file->area;
     struct mur_wish wishes[area->size];
+    int stage;
 
     for (int i = 0; i < area->size; i++)
         wishes[i] = area->memory->entries[i].wishes[access->number % 2];
-    return stages[mur_access_plan(access, wishes, area->size)];
+    stage = stages[mur_access_plan(access, wishes, area->size)];
+    if (access->is_write) {
+        area->done += (uint64_t)access->all.alone;
+        if (access->is_alone)
+            tell_done(access);
+    }
+    return stage;
 }
 
 static size_t wanted_pane(const struct mur_hints *hints)
@@ -372,8 +390,6 @@ static bool access_directly(struct mur_access *access)
     while (!mur_access_step(access))
         if (access->request)
             return false;
-    if (access->failed)
-        tell_failure(access, access->failed);
     return true;
 }
 
@@ -390,7 +406,7 @@ static bool finish(struct mur_access *access)
 
     if (!is_done(area))
         return false;
-    if (access->is_write && access->all.bytes && !access->all.error)
+    if (access->is_write && (access->all.bytes || access->all.alone) && !access->all.error)
         verdict = atomic_load_explicit(&area->memory->verdict[access->number % 2], memory_order_relaxed);
     if (verdict) {
         access->failed = (int)(verdict >> 32);
@@ -413,6 +429,11 @@ bool mur_two_phase_step(struct mur_access *access)
         if (area->current != access->ticket)
             return false;
         post_wish(access);
+        access->stage = access->is_alone ? ALONE : GATHER;
+    }
+    if (access->stage == ALONE) {
+        if (!access_directly(access))
+            return false;
         access->stage = GATHER;
     }
     if (access->stage == GATHER) {
@@ -428,12 +449,12 @@ bool mur_two_phase_step(struct mur_access *access)
             area->done += access->panes;
     }
     if (access->stage == DIRECT) {
-        if (!access_directly(access))
+        if (!access->is_alone && !access_directly(access))
             return false;
         if (access->is_write) {
-            area->done += (uint64_t)area->size;
-            atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with is_done */
-            mur_area_rouse(area);
+            area->done += (uint64_t)(area->size - access->all.alone);
+            if (!access->is_alone)
+                tell_done(access);
         }
         access->stage = FINISH;
     }

@@ -46,7 +46,10 @@ int mur_mpi_file_close(MPI_File *fh)
 
 int mur_mpi_file_delete(const char *filename, struct mur_info *info)
 {
+    const struct mur_driver *driver;
+
     (void)info;
+    filename = mur_driver_prefix(filename, &driver);
     return unlink(filename) ? mur_file_error(errno, "delete", filename) : MPI_SUCCESS;
 }
 
