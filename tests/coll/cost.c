@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "coll/choose.h"
+#include "coll/algorithms.h"
 #include "object/op.h"
 
 enum { BYTES = 64 }; /* of a message or block */
@@ -177,9 +177,7 @@ int main(void)
         for (size_t f = 0; f < sizeof formulas / sizeof formulas[0]; f++) {
             const struct formula *formula = &formulas[f];
 
-            if (formula->kind != algorithm->kind || strcmp(formula->name, algorithm->name) ||
-                (i && mur_algorithms[i - 1].kind == algorithm->kind && i > 1 &&
-                 !strcmp(mur_algorithms[i - 2].name, algorithm->name)))
+            if (formula->kind != algorithm->kind || strcmp(formula->name, algorithm->name))
                 continue;
             for (int k = 0; k < 3; k++) {
                 struct cost cost = cost_of(algorithm, sizes[k], formula->rank);
