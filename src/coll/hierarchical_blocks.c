@@ -143,6 +143,17 @@ void mur_hierarchical_scatter(struct mur_schedule *s, const struct mur_collectiv
         mur_schedule_copy(s, here, bytes, byte, c->to.buffer, c->to.count, c->to.type);
 }
 
+/* The bytes of every node where all have as many; else -1. */
+static MPI_Count bytes_of_each(const struct mur_hierarchy *h, const MPI_Count *starts)
+{
+    const int *nodes = h->nodes->starts;
+
+    for (int node = 1; node < h->nodes->count; node++)
+        if (starts[nodes[node + 1]] - starts[nodes[node]] != starts[nodes[1]])
+            return -1;
+    return starts[nodes[1]];
+}
+
 /* Adds the stages of an allgather: `run` is all blocks in the order of nodes. */
 static void allgather_stages(struct mur_hierarchy *h, const struct mur_collective *c, char *run,
                              const MPI_Count *starts)
@@ -161,7 +172,9 @@ static void allgather_stages(struct mur_hierarchy *h, const struct mur_collectiv
     mur_hierarchy_stage_node(h, &stage);
     stage = (struct mur_collective){.kind = MUR_ALLGATHER};
     stage.from.buffer = MPI_IN_PLACE;
-    if (!varied_blocks(s, run, starts, nodes, h->nodes->count, &stage.to))
+    if (bytes_of_each(h, starts) >= 0)
+        stage.to = bytes_blocks(run, bytes_of_each(h, starts));
+    else if (!varied_blocks(s, run, starts, nodes, h->nodes->count, &stage.to))
         return;
     if (h->is_leader)
         mur_hierarchy_stage_leaders(h, &stage);
