@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/events.h"
 #include "base/settings.h"
+#include "coll/check.h"
 #include "coll/choose.h"
 #include "coll/node.h"
 
@@ -89,6 +90,8 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
             return rc;
     }
     s = mur_schedule_create(comm);
+    if (s && __builtin_expect(mur_settings.coll_check, 0))
+        mur_check_add(s, c, form);
     if (s)
         mur_collective_build(s, c);
     if (form == MUR_BLOCKING)
