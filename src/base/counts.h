@@ -18,4 +18,9 @@ static inline MPI_Count mur_counts_at(struct mur_counts counts, MPI_Count i)
     return counts.width == (int)sizeof(int) ? ((const int *)counts.array)[i] : ((const MPI_Count *)counts.array)[i];
 }
 
+static inline struct mur_counts mur_counts_large(const MPI_Count *array)
+{
+    return (struct mur_counts){array, sizeof *array};
+}
+
 #endif

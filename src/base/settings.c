@@ -39,6 +39,12 @@ const struct mur_setting mur_setting_table[] = {
      "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
     {"MUR_COLL_VERBOSE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_verbose), MUR_ANY_TIME, false,
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
+    {"MUR_COLL_PIECE", "coll", "bytes", 65536, 64, LONG_MAX, SETTING(coll_piece), MUR_ANY_TIME, true,
+     "of a large message that is passed on piece by piece, by algorithms named after chains and pieces"},
+    {"MUR_COLL_REPRODUCIBLE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_reproducible), MUR_ANY_TIME, true,
+     "1: the result of a reduction depends on the data of the ranks only, to the bit, and not on where they run"},
+    {"MUR_COLL_CHECK", "coll", "0 or 1", 0, 0, 1, SETTING(coll_check), MUR_ANY_TIME, true,
+     "1: ranks compare what they ask for before each collective: operation, root, counts, datatypes"},
     {"MUR_RMA_DIRECT", "rma", "0 or 1", 1, 0, 1, SETTING(rma_direct), MUR_ANY_TIME, true,
      "one-sided operations reach the memory of ranks of the node directly; 0 uses messages for everything"},
     {"MUR_PROGRESS_THREAD", "engine", "0 or 1", 0, 0, 1, SETTING(progress_thread), MUR_BEFORE_START, false,
@@ -57,6 +63,8 @@ const struct mur_text_setting mur_text_setting_table[] = {
     {"MUR_TCP_INCLUDE", "tcp", "network interfaces or subnets to use, a list; empty: all"},
     {"MUR_TCP_EXCLUDE", "tcp", "network interfaces or subnets not to use, a list"},
     {"MUR_TCP_PORTS", "tcp", "ports to listen on, first:last; empty: the system chooses"},
+    {"MUR_NODES", "process",
+     "pretended nodes on one machine: ranks on each, as in 2,1,4, or *3 to deal them to 3; for tests and measurements"},
     {"MUR_COLL", "coll", "algorithms of collectives that go by messages: kind:algorithm, a list"},
 };
 const size_t mur_text_setting_count = sizeof mur_text_setting_table / sizeof mur_text_setting_table[0];

@@ -21,6 +21,9 @@ struct mur_settings {
     long wait_yield;
     long coll_board;
     long coll_verbose;
+    long coll_piece;
+    long coll_reproducible;
+    long coll_check;
     long rma_direct;
     long progress_thread;
     long io_shared;

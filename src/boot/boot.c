@@ -14,6 +14,7 @@
 #include "base/secret.h"
 #include "boot/foreign.h"
 #include "boot/job.h"
+#include "boot/nodes.h"
 #include "boot/process.h"
 #include "mpi.h"
 
@@ -128,10 +129,14 @@ int mur_boot_start(void)
     if (gethostname(mur_process.host, sizeof mur_process.host - 1))
         strcpy(mur_process.host, "localhost");
     snprintf(mur_process.job_id, sizeof mur_process.job_id, "%s", job ? job : "singleton");
-    if (getenv(MUR_ENV_CONTROL_FD))
-        return join_job();
-    rc = mur_foreign_join(&is_found);
-    return rc || is_found ? rc : make_job();
+    if (getenv(MUR_ENV_CONTROL_FD)) {
+        rc = join_job();
+    } else {
+        rc = mur_foreign_join(&is_found);
+        if (!rc && !is_found)
+            rc = make_job();
+    }
+    return rc ? rc : mur_nodes_setup();
 }
 
 int mur_boot_settle(void)

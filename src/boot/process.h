@@ -23,6 +23,7 @@ struct mur_process {
     int control_fd;            /* to the agent; -1 for a singleton */
     int node_fd;               /* the file of the node's memory, which may be made longer; -1 for a singleton */
     const struct mur_job *job; /* where each rank is; at the start of the node's memory */
+    const int32_t *node_of;    /* [size] ranks with the same number share a node (boot/nodes.h) */
     void *node_memory;         /* what follows the job in it */
     uint64_t node_bytes;       /* of what follows */
     char job_id[64];

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Broadcast: a binomial tree. Counted from the root, each rank receives from the rank without its lowest set bit, and
  * sends to those that have one bit more below it. */
-#include "coll/coll.h"
+#include "base/settings.h"
+#include "coll/algorithms.h"
 #include "coll/intercomm.h"
+#include "coll/tree.h"
 
 void mur_coll_bcast(struct mur_schedule *s, void *buffer, MPI_Count count, struct mur_type *type, int root)
 {
@@ -79,4 +81,20 @@ void mur_coll_bcast_scatter(struct mur_schedule *s, void *buffer, MPI_Count coun
         mur_schedule_fence(s);
         mur_schedule_copy(s, data, bytes, byte, buffer, count, type);
     }
+}
+
+void mur_coll_bcast_chain(struct mur_schedule *s, const struct mur_collective *c)
+{
+    struct mur_tree tree;
+
+    mur_tree_chain(&tree, s->comm->rank, s->comm->size, c->root);
+    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, (size_t)mur_settings.coll_piece);
+}
+
+void mur_coll_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c)
+{
+    struct mur_tree tree;
+
+    mur_tree_binomial(&tree, s->comm->rank, s->comm->size, c->root);
+    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, (size_t)mur_settings.coll_piece);
 }

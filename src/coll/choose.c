@@ -1,174 +1,180 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of algorithms. Of those of a kind that can do the case at hand, the last whose least bytes and least ranks
- * are reached is chosen. The variable MUR_COLL names others, the same at all ranks: MUR_COLL=allreduce:rabenseifner,
- * bcast:binomial. On one node boards come first (coll/node.c); MUR_COLL_BOARD=0 does without them. */
+/* Choosing. On one node boards come first (coll/node.c); what is asked for by name comes before them. */
 #include "coll/choose.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/settings.h"
+#include "datatype/basic.h"
 
-#define BUILDER(name_, call_)                                                                                          \
-    static void name_(struct mur_schedule *s, const struct mur_collective *c)                                          \
-    {                                                                                                                  \
-        const struct mur_blocks *from = &c->from, *to = &c->to;                                                        \
-        (void)from;                                                                                                    \
-        (void)to;                                                                                                      \
-        call_;                                                                                                         \
-    }
-
-BUILDER(barrier, mur_coll_barrier(s))
-BUILDER(bcast, mur_coll_bcast(s, to->buffer, to->count, to->type, c->root))
-BUILDER(bcast_scatter, mur_coll_bcast_scatter(s, to->buffer, to->count, to->type, c->root))
-BUILDER(gather, mur_coll_gather(s, from->buffer, from->count, from->type, to, c->root))
-BUILDER(gather_binomial, mur_coll_gather_binomial(s, from->buffer, from->count, from->type, to, c->root))
-BUILDER(scatter, mur_coll_scatter(s, from, to->buffer, to->count, to->type, c->root))
-BUILDER(scatter_binomial, mur_coll_scatter_binomial(s, from, to->buffer, to->count, to->type, c->root))
-BUILDER(allgather, mur_coll_allgather(s, from->buffer, from->count, from->type, to))
-BUILDER(allgather_bruck, mur_coll_allgather_bruck(s, from->buffer, from->count, from->type, to))
-BUILDER(alltoall, mur_coll_alltoall(s, from, to))
-BUILDER(alltoall_bruck, mur_coll_alltoall_bruck(s, from, to))
-BUILDER(reduce, mur_coll_reduce(s, from->buffer, to->buffer, from->count, from->type, c->op, c->root))
-BUILDER(allreduce, mur_coll_allreduce(s, from->buffer, to->buffer, from->count, from->type, c->op))
-BUILDER(allreduce_rabenseifner,
-        mur_coll_allreduce_rabenseifner(s, from->buffer, to->buffer, from->count, from->type, c->op))
-BUILDER(reduce_scatter, mur_coll_reduce_scatter(s, from->buffer, to->buffer, to, c->op))
-BUILDER(scan, mur_coll_scan(s, from->buffer, to->buffer, from->count, from->type, c->op, true))
-BUILDER(exscan, mur_coll_scan(s, from->buffer, to->buffer, from->count, from->type, c->op, false))
-BUILDER(neighbor_allgather, mur_coll_neighbor_allgather(s, from->buffer, from->count, from->type, to))
-BUILDER(neighbor_alltoall, mur_coll_neighbor_alltoall(s, from, to))
-
-const struct mur_algorithm mur_algorithms[] = {
-    {MUR_BARRIER, "dissemination", 0, 0, barrier, true},
-    {MUR_BCAST, "binomial", 0, 0, bcast, true},
-    {MUR_BCAST, "scatter-allgather", 512 << 10, 8, bcast_scatter, false},
-    {MUR_GATHER, "linear", 0, 0, gather, true},
-    {MUR_GATHER, "binomial", 0, 8, gather_binomial, false},
-    {MUR_GATHER, "linear", 2048, 0, gather, true},
-    {MUR_SCATTER, "linear", 0, 0, scatter, true},
-    {MUR_SCATTER, "binomial", 0, 8, scatter_binomial, false},
-    {MUR_SCATTER, "linear", 2048, 0, scatter, true},
-    {MUR_ALLGATHER, "ring", 0, 0, allgather, true},
-    {MUR_ALLGATHER, "bruck", 0, 4, allgather_bruck, false},
-    {MUR_ALLGATHER, "ring", 4096, 0, allgather, true},
-    {MUR_ALLTOALL, "pairwise", 0, 0, alltoall, true},
-    {MUR_ALLTOALL, "bruck", 0, 8, alltoall_bruck, false},
-    {MUR_ALLTOALL, "pairwise", 256, 0, alltoall, true},
-    {MUR_REDUCE, "binomial", 0, 0, reduce, true},
-    {MUR_ALLREDUCE, "recursive-doubling", 0, 0, allreduce, true},
-    {MUR_ALLREDUCE, "rabenseifner", 32 << 10, 4, allreduce_rabenseifner, false},
-    {MUR_REDUCE_SCATTER, "reduce-scatter", 0, 0, reduce_scatter, true},
-    {MUR_SCAN, "recursive-doubling", 0, 0, scan, true},
-    {MUR_EXSCAN, "recursive-doubling", 0, 0, exscan, true},
-    {MUR_NEIGHBOR_ALLGATHER, "direct", 0, 0, neighbor_allgather, true},
-    {MUR_NEIGHBOR_ALLTOALL, "direct", 0, 0, neighbor_alltoall, true},
-};
-uint64_t mur_algorithm_uses[sizeof mur_algorithms / sizeof mur_algorithms[0]];
-const size_t mur_algorithm_count = sizeof mur_algorithms / sizeof mur_algorithms[0];
-
-static const char *const names[] = {
-    [MUR_BARRIER] = "barrier",
-    [MUR_BCAST] = "bcast",
-    [MUR_GATHER] = "gather",
-    [MUR_SCATTER] = "scatter",
-    [MUR_ALLGATHER] = "allgather",
-    [MUR_ALLTOALL] = "alltoall",
-    [MUR_REDUCE] = "reduce",
-    [MUR_ALLREDUCE] = "allreduce",
-    [MUR_REDUCE_SCATTER] = "reduce_scatter",
-    [MUR_SCAN] = "scan",
-    [MUR_EXSCAN] = "exscan",
-    [MUR_NEIGHBOR_ALLGATHER] = "neighbor_allgather",
-    [MUR_NEIGHBOR_ALLTOALL] = "neighbor_alltoall",
-};
-
-const char *mur_collective_name(enum mur_collective_kind kind)
+static size_t blocks_bytes(const struct mur_blocks *blocks, const struct mur_comm *comm)
 {
-    return names[kind];
+    MPI_Count count = 0;
+
+    if (!blocks->type)
+        return 0;
+    if (!blocks->is_irregular)
+        return (size_t)(blocks->count * blocks->type->size);
+    for (int i = 0; i < comm->size; i++)
+        count += mur_block_count(blocks, i);
+    return (size_t)(count * blocks->type->size);
 }
 
-_Static_assert((int)MUR_COLLECTIVE_KINDS == (int)MUR_COUNTED_KINDS, "counters know all kinds");
-
-/* The bytes of a message or block that all ranks know; 0 where they do not. */
-static size_t known_bytes(const struct mur_collective *c)
+size_t mur_collective_bytes(const struct mur_collective *c, const struct mur_comm *comm)
 {
-    const struct mur_blocks *blocks;
+    const struct mur_blocks *blocks = c->from.buffer == MPI_IN_PLACE ? &c->to : &c->from;
 
+    if (c->is_irregular || comm->remote)
+        return 0;
     switch (c->kind) {
     case MUR_BCAST:
-        blocks = &c->to;
-        break;
+        return blocks_bytes(&c->to, comm);
     case MUR_SCATTER:
-        blocks = c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to;
-        break;
+        return blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to, comm);
+    case MUR_ALLGATHER:
+        return c->to.is_irregular ? blocks_bytes(&c->to, comm) / (size_t)comm->size : blocks_bytes(blocks, comm);
+    case MUR_REDUCE_SCATTER:
+        return blocks_bytes(&c->to, comm) * (c->to.is_irregular ? 1 : (size_t)comm->size);
+    case MUR_NEIGHBOR_ALLGATHER:
+    case MUR_NEIGHBOR_ALLTOALL:
+        return 0;
     default:
-        blocks = c->from.buffer == MPI_IN_PLACE && !c->op ? &c->to : &c->from;
-        break;
+        return blocks_bytes(c->op ? &c->from : blocks, comm);
     }
-    return blocks->type && !blocks->is_irregular ? (size_t)(blocks->count * blocks->type->size) : 0;
 }
 
-/* Whether only a general algorithm will do. */
-static bool is_special(const struct mur_collective *c, const struct mur_comm *comm)
+/* Sums of integers, bits and logicals come out the same in any order; of whatever users compute, nobody knows. */
+static bool is_exact(const struct mur_op *op, const struct mur_type *type)
 {
-    return comm->remote || comm->size < 2 || c->is_irregular || c->to.is_irregular || (c->op && !c->op->is_commutative);
+    enum mur_class class = mur_basics[type->basic].class;
+
+    if (!op->object.predefined || type->basic == MUR_BASIC_MIXED)
+        return false;
+    return class == MUR_CLASS_C_INTEGER || class == MUR_CLASS_FORTRAN_INTEGER || class == MUR_CLASS_ANY_INTEGER ||
+           class == MUR_CLASS_LOGICAL || class == MUR_CLASS_BYTE;
 }
 
-/* What MUR_COLL asks for, or NULL: the text behind "kind:" up to a comma. */
-static const char *wish(enum mur_collective_kind kind, size_t *length)
+bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type)
 {
-    static const char *wishes; /* read once; any thread finds the same */
-    size_t name = strlen(names[kind]);
-    const char *text;
-
-    if (!wishes)
-        wishes = getenv("MUR_COLL") ? getenv("MUR_COLL") : "";
-    text = wishes;
-
-    for (; *text; text += strcspn(text, ","), text += *text == ',')
-        if (!strncmp(text, names[kind], name) && text[name] == ':') {
-            *length = strcspn(text + name + 1, ",");
-            return text + name + 1;
-        }
-    return NULL;
+    return op->is_commutative && (!mur_settings.coll_reproducible || is_exact(op, type));
 }
 
-const struct mur_algorithm *mur_choose(const struct mur_collective *c, const struct mur_comm *comm)
+static unsigned abilities_wanted(const struct mur_collective *c)
 {
+    unsigned wanted = c->is_irregular ? MUR_TAKES_UNKNOWN : 0;
+
+    if (c->to.is_irregular)
+        wanted |= MUR_TAKES_VARIED;
+    if (c->op && !mur_may_reorder(c->op, c->from.type))
+        wanted |= mur_settings.coll_reproducible ? MUR_FIXES_ORDER : MUR_KEEPS_ORDER;
+    return wanted;
+}
+
+static bool can_do(const struct mur_algorithm *algorithm, unsigned wanted, const struct mur_comm *comm,
+                   const struct mur_nodes *nodes)
+{
+    unsigned abilities = algorithm->abilities;
+
+    if (abilities & MUR_WANTS_NODES && !mur_nodes_are_several(nodes, comm->size))
+        return false;
+    if (abilities & MUR_WANTS_NODES && nodes->is_contiguous)
+        abilities |= MUR_KEEPS_ORDER;
+    return (wanted & ~abilities) == 0;
+}
+
+static const struct mur_algorithm *look_up(const struct mur_collective *c, const struct mur_comm *comm,
+                                           const struct mur_nodes *nodes, unsigned wanted)
+{
+    static const struct mur_algorithm *found[MUR_TABLE_ROWS_MAX]; /* by row: looked up by name once */
+    enum mur_spread spread = !nodes->is_between                         ? MUR_ONE_NODE
+                             : mur_nodes_are_several(nodes, comm->size) ? MUR_MIXED
+                                                                        : MUR_APART;
     const struct mur_algorithm *chosen = NULL;
-    size_t length = 0, bytes = known_bytes(c);
-    const char *wanted = wish(c->kind, &length);
+    size_t bytes = mur_collective_bytes(c, comm);
 
-    for (size_t i = 0; i < mur_algorithm_count; i++) {
-        const struct mur_algorithm *algorithm = &mur_algorithms[i];
+    for (size_t i = 0; i < mur_table_count; i++) {
+        const struct mur_row *row = &mur_table[i];
 
-        if (algorithm->kind != c->kind || (!algorithm->is_general && is_special(c, comm)))
+        if (row->kind != c->kind || row->spread != spread || comm->size < row->least_ranks || bytes < row->least_bytes)
             continue;
-        if (wanted && strlen(algorithm->name) == length && !strncmp(wanted, algorithm->name, length))
-            return algorithm;
-        if (!chosen || (bytes >= algorithm->least_bytes && comm->size >= algorithm->least_ranks))
-            chosen = algorithm;
+        if (!found[i])
+            found[i] = mur_algorithm_find(c->kind, row->algorithm, strlen(row->algorithm));
+        if (can_do(found[i], wanted, comm, nodes))
+            chosen = found[i];
     }
     return chosen;
 }
 
-void mur_choice_tell(const struct mur_collective *c, const struct mur_comm *comm, const char *algorithm)
+static const struct mur_algorithm *first_of(enum mur_collective_kind kind)
 {
-    static const char *told[MUR_NEIGHBOR_ALLTOALL + 1][8];
+    const struct mur_algorithm *algorithm = mur_algorithms;
 
-    if (comm->rank)
-        return;
-    for (int i = 0; i < 8; i++) {
-        if (told[c->kind][i] == algorithm)
-            return;
-        if (told[c->kind][i])
+    while (algorithm->kind != kind)
+        algorithm++;
+    return algorithm;
+}
+
+/* Between two groups, and for one rank, the first does all. */
+const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mur_comm *comm, const char **why)
+{
+    const struct mur_algorithm *chosen = first_of(c->kind), *wish;
+    const struct mur_nodes *nodes;
+    unsigned wanted = abilities_wanted(c);
+    bool is_board;
+
+    *why = comm->remote ? "between two groups" : "one rank";
+    if (comm->remote || comm->size < 2)
+        return chosen;
+    nodes = mur_nodes_of(comm);
+    if (!nodes)
+        return NULL;
+    wish = nodes->is_team ? NULL : mur_wish(comm, c->kind, &is_board);
+    *why = "asked for";
+    if (wish && can_do(wish, wanted, comm, nodes))
+        return wish;
+    *why = wish ? "the one asked for cannot do this" : "by the table";
+    wish = look_up(c, comm, nodes, wanted);
+    if (wish)
+        return wish;
+    for (; chosen < mur_algorithms + mur_algorithm_count && chosen->kind == c->kind; chosen++)
+        if (can_do(chosen, wanted, comm, nodes))
+            return chosen;
+    return first_of(c->kind);
+}
+
+/* What has been told is not told again: a few for each kind. */
+static bool is_news(enum mur_collective_kind kind, const char *algorithm, int ranks)
+{
+    enum { FEW = 16 };
+    static struct {
+        const char *algorithm;
+        int ranks;
+    } told[MUR_COLLECTIVE_KINDS][FEW];
+
+    for (int i = 0; i < FEW; i++) {
+        if (told[kind][i].algorithm == algorithm && told[kind][i].ranks == ranks)
+            return false;
+        if (told[kind][i].algorithm)
             continue;
-        told[c->kind][i] = algorithm;
-        fprintf(stderr, "Murmur: %s of %zu bytes among %d ranks: %s%s\n", names[c->kind], known_bytes(c), comm->size,
-                algorithm, is_special(c, comm) ? " (irregular, between groups, or not commutative)" : "");
-        return;
+        told[kind][i].algorithm = algorithm;
+        told[kind][i].ranks = ranks;
+        return true;
     }
+    return false;
+}
+
+void mur_choice_tell(const struct mur_collective *c, struct mur_comm *comm, const char *algorithm, const char *why)
+{
+    const struct mur_nodes *nodes = comm->remote ? NULL : mur_nodes_of(comm);
+    char where[64] = "";
+
+    if (!is_news(c->kind, algorithm, comm->size))
+        return;
+    if (nodes && nodes->is_team)
+        strcpy(where, nodes->is_between ? ", the leaders of their nodes" : " of one node, as a stage");
+    else if (nodes && nodes->count > 1)
+        snprintf(where, sizeof where, " on %d nodes", nodes->count);
+    fprintf(stderr, "Murmur: %s of %zu bytes among %d ranks%s: %s (%s)\n", mur_collective_name(c->kind),
+            mur_collective_bytes(c, comm), comm->size, where, algorithm, why);
 }

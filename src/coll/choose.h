@@ -1,29 +1,65 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which algorithm builds a collective's schedule: one table, and what users ask for. */
+/* Which algorithm builds a collective's schedule: what users ask for, else the table. */
 #ifndef MUR_COLL_CHOOSE_H
 #define MUR_COLL_CHOOSE_H
 
-#include "coll/collective.h"
+#include "coll/algorithms.h"
+#include "object/info.h"
 
-struct mur_algorithm {
+/* How the ranks lie: all on one node; each on a node of its own, as leaders do; several nodes with several ranks. */
+enum mur_spread { MUR_ONE_NODE, MUR_APART, MUR_MIXED };
+
+/* The table (table.c): of the rows of a kind and spread that can do the case at hand, the last whose least ranks and
+ * least bytes are reached is chosen; where there is none, the first algorithm of the list. Bytes are those of a
+ * message, or of one block; of a reduction, of all elements. */
+struct mur_row {
     enum mur_collective_kind kind;
-    const char *name;
-    size_t least_bytes; /* chosen for messages (or blocks) of so many bytes and more, */
-    int least_ranks;    /* and so many ranks */
-    void (*build)(struct mur_schedule *schedule, const struct mur_collective *collective);
-    bool is_general; /* does every case; the others want one group, blocks of one size and commutative operations */
+    enum mur_spread spread;
+    int least_ranks;
+    size_t least_bytes;
+    const char *algorithm;
 };
-extern const struct mur_algorithm mur_algorithms[];
-extern const size_t mur_algorithm_count;
-extern uint64_t mur_algorithm_uses[]; /* how often each has built a schedule */
+extern const struct mur_row mur_table[];
+extern const size_t mur_table_count;
 
-/* The name of a kind in lower case: "allreduce". */
-const char *mur_collective_name(enum mur_collective_kind kind);
+/* The bytes that the table goes by; 0 where not all ranks know them. */
+size_t mur_collective_bytes(const struct mur_collective *collective, const struct mur_comm *comm);
 
-/* The same choice at all ranks. */
-const struct mur_algorithm *mur_choose(const struct mur_collective *collective, const struct mur_comm *comm);
+enum { MUR_TABLE_ROWS_MAX = 256 };
 
-/* With MUR_COLL_VERBOSE=1: rank 0 of the communicator tells, once for each, what performs a collective, and why. */
-void mur_choice_tell(const struct mur_collective *collective, const struct mur_comm *comm, const char *algorithm);
+/* The same choice at all ranks, and why it is made. NULL: no memory. */
+const struct mur_algorithm *mur_choose(const struct mur_collective *collective, struct mur_comm *comm,
+                                       const char **why);
+
+/* Whether operands may be combined in any order: the operation says so, and MUR_COLL_REPRODUCIBLE does not forbid it,
+ * or the result is exact in any order. */
+bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type);
+
+/* With MUR_COLL_VERBOSE=1, for rank 0 of the communicator that a collective was started on: tells, once for each, what
+ * performs it, and why. */
+void mur_choice_tell(const struct mur_collective *collective, struct mur_comm *comm, const char *algorithm,
+                     const char *why);
+
+/* ---- wishes (wishes.c) ---- */
+
+/* The name of what is not an algorithm, but what ranks of one node do on memory that they share (coll/node.h). */
+#define MUR_BOARD_NAME "board"
+
+/* Reads MUR_COLL; returns a description of the first thing in it that makes no sense, or NULL. */
+const char *mur_wishes_read(void);
+
+/* Takes over the keys mur_KIND of an info, which may be NULL: an error for an algorithm that does not exist, and then
+ * the communicator is unchanged. `mur_wishes_check` only looks. */
+int mur_wishes_check(const struct mur_info *info);
+int mur_wishes_set(struct mur_comm *comm, const struct mur_info *info);
+
+/* Sets the keys of the wishes that the communicator has. */
+int mur_wishes_get(const struct mur_comm *comm, struct mur_info *info);
+
+/* What the communicator's info, else MUR_COLL, asks for: an algorithm; NULL with *is_board for the board; NULL. */
+const struct mur_algorithm *mur_wish(const struct mur_comm *comm, enum mur_collective_kind kind, bool *is_board);
+
+/* Whether MUR_COLL asks for anything. */
+extern bool mur_wishes_are_any;
 
 #endif

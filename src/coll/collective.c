@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/events.h"
 #include "base/settings.h"
+#include "coll/check.h"
 #include "coll/choose.h"
 #include "coll/node.h"
 
@@ -35,13 +36,37 @@ static int check(const struct mur_collective *c, const struct mur_comm *comm)
 
 void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c)
 {
-    const struct mur_algorithm *algorithm = mur_choose(c, s->comm);
+    const char *why;
+    const struct mur_algorithm *algorithm = mur_choose(c, s->comm, &why);
 
+    if (!algorithm) {
+        mur_schedule_fail(s, mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation"));
+        return;
+    }
     mur_counters.schedules++;
     mur_algorithm_uses[algorithm - mur_algorithms]++;
-    if (__builtin_expect(mur_settings.coll_verbose, 0))
-        mur_choice_tell(c, s->comm, algorithm->name);
+    if (__builtin_expect(mur_settings.coll_verbose, 0) && s->owner->rank == 0)
+        mur_choice_tell(c, s->comm, algorithm->name, why);
     algorithm->build(s, c);
+}
+
+/* Something is set that may keep a collective from the board. */
+static bool is_board_forbidden(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    bool is_board = false;
+
+    return mur_settings.coll_check ||
+           (c->op && !mur_may_reorder(c->op, c->from.type) && mur_settings.coll_reproducible) ||
+           mur_wish(comm, c->kind, &is_board);
+}
+
+static bool takes_board(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    if (__builtin_expect(
+            mur_settings.coll_reproducible || mur_settings.coll_check || mur_wishes_are_any || comm->wishes, 0) &&
+        is_board_forbidden(c, comm))
+        return false;
+    return mur_node_takes(c, comm);
 }
 
 int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum mur_form form, MPI_Request *request)
@@ -54,17 +79,19 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
     mur_counters.collectives[c->kind]++;
     comm->collectives++;
     mur_event(MUR_EVENT_COLLECTIVE, comm, &(struct mur_event_collective){.kind = (int)c->kind, .form = (int)form});
-    if (form == MUR_BLOCKING && mur_node_takes(c, comm))
+    if (form == MUR_BLOCKING && takes_board(c, comm))
         return mur_node_run(c, comm);
-    if (form == MUR_NONBLOCKING && mur_node_takes(c, comm))
+    if (form == MUR_NONBLOCKING && takes_board(c, comm))
         return mur_node_start(c, comm, request);
-    if (form == MUR_PERSISTENT && mur_node_takes(c, comm)) {
+    if (form == MUR_PERSISTENT && takes_board(c, comm)) {
         *request = MPI_REQUEST_NULL;
         rc = mur_node_keep(c, comm, request);
         if (rc || *request != MPI_REQUEST_NULL)
             return rc;
     }
     s = mur_schedule_create(comm);
+    if (s && __builtin_expect(mur_settings.coll_check, 0))
+        mur_check_add(s, c, form);
     if (s)
         mur_collective_build(s, c);
     if (form == MUR_BLOCKING)

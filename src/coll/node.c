@@ -169,7 +169,8 @@ static void begin(struct mur_node_op *op)
     op->ticket = op->board->started++;
     op->advance = choose(&op->c, op->comm);
     if (__builtin_expect(mur_settings.coll_verbose, 0))
-        mur_choice_tell(&op->c, op->comm, name_of(op->advance));
+        if (op->comm->rank == 0)
+            mur_choice_tell(&op->c, op->comm, name_of(op->advance), "ranks of one node");
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;

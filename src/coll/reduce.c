@@ -3,8 +3,10 @@
  * towards rank 0, which sends the result on. Allreduce: recursive doubling, where the ranks beyond a power of two
  * first fold their data into a neighbour's (Thakur, Rabenseifner and Gropp 2005). All partners compute the same
  * bracketing, so all ranks get the same bits. Reduce-scatter: reduce, then scatter. */
-#include "coll/coll.h"
+#include "base/settings.h"
+#include "coll/choose.h"
 #include "coll/intercomm.h"
+#include "coll/tree.h"
 
 /* Reduces towards `root` counted as rank 0; the ranks' order is kept from there on. Returns the buffer that holds the
  * result at the root. `mine` may be overwritten. */
@@ -48,7 +50,7 @@ void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
     }
     if (!count)
         return;
-    top = op->is_commutative ? root : 0;
+    top = mur_may_reorder(op, type) ? root : 0;
     mine = mur_schedule_elements(s, count, type);
     if (!mine)
         return;
@@ -63,6 +65,63 @@ void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
     } else if (rank == root) {
         mur_schedule_receive(s, recvbuf, count, type, top);
     }
+}
+
+int mur_reduce_top(const struct mur_collective *c)
+{
+    return mur_may_reorder(c->op, c->from.type) ? c->root : 0;
+}
+
+void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, const struct mur_tree *tree)
+{
+    MPI_Count count = c->from.count;
+    struct mur_type *type = c->from.type;
+    int rank = s->comm->rank, top = mur_reduce_top(c);
+    const void *in = c->from.buffer == MPI_IN_PLACE ? c->to.buffer : c->from.buffer;
+    void *out = c->to.buffer;
+
+    if (!count)
+        return;
+    if (rank == top && top != c->root && !(out = mur_schedule_elements(s, count, type)))
+        return;
+    mur_tree_reduce(s, tree, in, out, count, type, c->op, (size_t)mur_settings.coll_piece);
+    mur_schedule_fence(s);
+    if (rank == top && top != c->root)
+        mur_schedule_send(s, out, count, type, c->root);
+    else if (rank == c->root && top != c->root)
+        mur_schedule_receive(s, out, count, type, top);
+}
+
+void mur_coll_reduce_chain(struct mur_schedule *s, const struct mur_collective *c)
+{
+    struct mur_tree tree;
+
+    mur_tree_chain(&tree, s->comm->rank, s->comm->size, mur_reduce_top(c));
+    mur_reduce_by_tree(s, c, &tree);
+}
+
+/* In the order, and with the brackets, of the tree above. */
+void mur_coll_reduce_pieces(struct mur_schedule *s, const struct mur_collective *c)
+{
+    struct mur_tree tree;
+
+    mur_tree_binomial(&tree, s->comm->rank, s->comm->size, mur_reduce_top(c));
+    mur_reduce_by_tree(s, c, &tree);
+}
+
+/* All ranks get what the reduction to a single one would give, to the bit. */
+void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collective *c)
+{
+    struct mur_collective stage = *c;
+
+    stage.kind = MUR_REDUCE;
+    stage.root = 0;
+    if (c->from.buffer == MPI_IN_PLACE && s->comm->rank)
+        stage.from.buffer = c->to.buffer;
+    mur_collective_build(s, &stage);
+    mur_schedule_fence(s);
+    stage = (struct mur_collective){.kind = MUR_BCAST, .to = c->to};
+    mur_collective_build(s, &stage);
 }
 
 /* Combines two contiguous ranges of ranks: the lower one's data is the left operand. The result lies in `other` or

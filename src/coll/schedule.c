@@ -116,7 +116,9 @@ static void add(struct mur_schedule *schedule, struct mur_step step)
         mur_type_retain(step.out_type);
     if (step.op)
         mur_op_retain(step.op);
-    step.comm = schedule->comm;
+    step.comm = schedule->carrier;
+    if (schedule->ranks && (step.kind == MUR_STEP_SEND || step.kind == MUR_STEP_RECEIVE))
+        step.rank = schedule->ranks[step.rank];
     step.context = schedule->context;
     step.tag = schedule->tag;
     schedule->steps[schedule->count++] = step;
@@ -166,7 +168,8 @@ void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, v
 
 void mur_schedule_move(struct mur_schedule *schedule, struct mur_comm *comm, uint32_t context, int tag)
 {
-    schedule->comm = comm;
+    schedule->comm = schedule->carrier = comm;
+    schedule->ranks = NULL;
     schedule->context = context;
     schedule->tag = tag;
 }

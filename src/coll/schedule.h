@@ -51,10 +51,12 @@ enum { MUR_STEPS_INLINE = 24, MUR_BUFFERS_INLINE = 4 };
 
 struct mur_schedule {
     struct mur_task task;
-    struct mur_comm *owner; /* the communicator it was started on; a reference */
-    struct mur_comm *comm;  /* whose ranks the steps that are added mean: the owner, or a part of it for a while */
-    uint32_t context;       /* of their messages */
-    bool is_kept;           /* by a persistent operation's request */
+    struct mur_comm *owner;   /* the communicator it was started on; a reference */
+    struct mur_comm *comm;    /* whose ranks the steps that are added mean: the owner, or a part of it for a while */
+    struct mur_comm *carrier; /* of their messages: the same, unless it is a team's (coll/nodes.h), */
+    const int *ranks;         /* whose rank i is ranks[i] of the carrier */
+    uint32_t context;         /* of their messages */
+    bool is_kept;             /* by a persistent operation's request */
     int tag;
     struct mur_request *request; /* of a nonblocking or persistent operation; NULL for a blocking one */
     int error;                   /* the first */

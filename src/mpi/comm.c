@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "coll/choose.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "comm/meet.h"
@@ -106,8 +107,11 @@ void mur_comm_set_hints(struct mur_comm *comm, const struct mur_info *info)
 
 int mur_mpi_comm_set_info(struct mur_comm *comm, struct mur_info *info)
 {
-    mur_comm_set_hints(comm, info);
-    return MPI_SUCCESS;
+    int rc = mur_wishes_set(comm, info);
+
+    if (!rc)
+        mur_comm_set_hints(comm, info);
+    return rc;
 }
 
 int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
@@ -120,6 +124,8 @@ int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
         if (rc)
             mur_info_free(info);
     }
+    if (!rc && (rc = mur_wishes_get(comm, info)))
+        mur_info_free(info);
     if (!rc)
         *info_used = mur_object_handle(info);
     return rc;
@@ -138,8 +144,11 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
 {
     struct mur_attribute *attributes = NULL;
     struct mur_comm *made = NULL;
-    int rc = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
+    int rc = mur_wishes_check(info);
 
+    if (rc)
+        return rc;
+    rc = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
     if (!rc)
         rc = mur_comm_dup(comm, &made, request);
     if (rc) {
@@ -148,6 +157,7 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
     }
     made->attributes = attributes;
     mur_comm_set_hints(made, info);
+    rc = mur_wishes_set(made, info);
     return give(rc, made, newcomm);
 }
 

@@ -17,6 +17,7 @@
 #include "mpi.h"
 #include "mpi/information.h"
 #include "object/comm.h"
+#include "coll/choose.h"
 #include "object/group.h"
 #include "object/info.h"
 #include "object/op.h"
@@ -38,13 +39,15 @@ static int start_objects(void)
 
 static int start(void)
 {
-    const char *complaint = mur_settings_read();
+    const char *complaint = mur_settings_read(), *wishes = mur_wishes_read();
     int rc;
 
     if ((rc = mur_boot_start()))
         return rc;
     if (complaint && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
+    if (wishes && mur_process.rank == 0)
+        fprintf(stderr, "Murmur: %s\n", wishes);
     mur_pointer_setup();
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))

@@ -50,6 +50,8 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->session = group->session;
     mur_session_retain(comm->session);
     comm->board = NULL;
+    comm->nodes = NULL;
+    comm->wishes = NULL;
     comm->file = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
@@ -147,6 +149,8 @@ void mur_comm_release_slow(struct mur_comm *comm)
     if (comm->remote)
         mur_group_release(comm->remote);
     mur_board_close(comm->board);
+    free((void *)comm->nodes);
+    free(comm->wishes);
     mur_topology_free(comm->topology);
     mur_errhandler_release(comm->errhandler);
     mur_session_release(comm->session);

@@ -10,6 +10,7 @@ struct mur_attribute;
 struct mur_board;
 struct mur_errhandler;
 struct mur_group;
+struct mur_nodes;
 struct mur_send_buffer;
 struct mur_session;
 struct mur_topology;
@@ -33,6 +34,8 @@ struct mur_comm {
     void *file; /* struct mur_file whose messages it carries, and whose error handler is its own then; or NULL */
     struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
+    const struct mur_nodes *nodes;       /* where its ranks are (coll/nodes.h), once collectives have asked. Owned */
+    unsigned char *wishes;               /* for its collectives' algorithms (coll/wishes.c), or NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     struct mur_attribute *attributes;    /* (object/attribute.h) */

@@ -9,7 +9,7 @@
 
 #include "base/pool.h"
 #include "boot/process.h"
-#include "coll/choose.h"
+#include "coll/algorithms.h"
 #include "match/match.h"
 #include "object/comm.h"
 #include "object/context.h"
@@ -23,23 +23,11 @@ static uint64_t read_counter(const struct mur_meter *meter, const struct mur_com
     return mur_counter_at(meter->counter->offset)[i];
 }
 
-/* An algorithm may have several rows, for different sizes. */
-static bool is_same(const struct mur_algorithm *a, const struct mur_algorithm *b)
-{
-    return a->kind == b->kind && !strcmp(a->name, b->name);
-}
-
 static uint64_t read_algorithm(const struct mur_meter *meter, const struct mur_comm *comm, int i)
 {
-    const struct mur_algorithm *wanted = &mur_algorithms[meter->algorithm];
-    uint64_t uses = 0;
-
     (void)comm;
     (void)i;
-    for (size_t row = 0; row < mur_algorithm_count; row++)
-        if (is_same(&mur_algorithms[row], wanted))
-            uses += mur_algorithm_uses[row];
-    return uses;
+    return mur_algorithm_uses[meter->algorithm];
 }
 
 static uint64_t read_phase(const struct mur_meter *meter, const struct mur_comm *comm, int i)
@@ -122,14 +110,6 @@ static struct mur_meter of_counter(const struct mur_counter *counter)
                               .read = read_counter};
 }
 
-static bool is_first_row(size_t row)
-{
-    for (size_t i = 0; i < row; i++)
-        if (is_same(&mur_algorithms[i], &mur_algorithms[row]))
-            return false;
-    return true;
-}
-
 static struct mur_meter of_algorithm(size_t row, char *name, char *description, size_t bytes)
 {
     const char *kind = mur_collective_name(mur_algorithms[row].kind);
@@ -171,8 +151,7 @@ void mur_meters_setup(void)
     for (size_t i = 0; i < other_count; i++)
         mur_meters[mur_meter_count++] = others[i];
     for (size_t i = 0; i < mur_algorithm_count; i++)
-        if (is_first_row(i))
-            mur_meters[mur_meter_count++] = of_algorithm(i, texts[2 * i], texts[2 * i + 1], TEXT_BYTES);
+        mur_meters[mur_meter_count++] = of_algorithm(i, texts[2 * i], texts[2 * i + 1], TEXT_BYTES);
 }
 
 MPI_Datatype mur_meter_datatype(const struct mur_meter *meter)

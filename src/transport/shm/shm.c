@@ -123,19 +123,25 @@ static int map_node(bool is_alone)
     return MPI_SUCCESS;
 }
 
-/* Local ranks are counted in the order of the processes. */
-static void take_peers(struct mur_peer *peers, int count, bool is_alone)
+/* Local ranks are counted in the order of the processes. Some may be only pretended to be elsewhere; they have their
+ * numbers all the same. Returns how many there are. */
+static int take_peers(struct mur_peer *peers, int count, bool is_alone)
 {
-    int local = 0;
+    int local = 0, taken = 0;
 
     mur_shm.world = peers;
     for (int i = 0; i < count; i++) {
         if (is_alone ? i != mur_process.rank : mur_process.job->node_of[i] != mur_process.job->node)
             continue;
-        peers[i].transport = &mur_shm_transport;
-        peers[i].local = local;
-        mur_shm.peers[local++] = &peers[i];
+        mur_shm.peers[local] = &peers[i];
+        if (mur_process.node_of[i] == mur_process.node_of[mur_process.rank]) {
+            peers[i].transport = &mur_shm_transport;
+            peers[i].local = local;
+            taken++;
+        }
+        local++;
     }
+    return taken;
 }
 
 static int shm_open_transport(struct mur_peer *peers, int count, size_t common_bytes, void **common)
@@ -150,8 +156,6 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     rc = map_node(is_alone);
     if (rc)
         return rc;
-    if (mur_shm.common_bytes)
-        *common = mur_shm_at(common_start());
     choose_ring_sizes();
     mur_shm.peers = calloc((size_t)mur_shm.size, sizeof *mur_shm.peers);
     mur_shm.out = calloc((size_t)mur_shm.size, sizeof *mur_shm.out);
@@ -160,7 +164,8 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm.copy_state = calloc((size_t)mur_shm.size, sizeof *mur_shm.copy_state);
     if (!mur_shm.peers || !mur_shm.out || !mur_shm.in || !mur_shm.hot || !mur_shm.copy_state)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the ends of the lanes to %d ranks", mur_shm.size);
-    take_peers(peers, count, is_alone);
+    if (take_peers(peers, count, is_alone) == count && mur_shm.common_bytes)
+        *common = mur_shm_at(common_start());
     mur_shm_barrier_setup();
     fill_rank_block();
     mur_shm_transport.frame_max = mur_shm.lane_bytes / 4;

@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The algorithms of one collective against each other: candidates KIND SECONDS BYTES,... ALGORITHM,... prints a line
+ * "BYTES ALGORITHM microseconds" for each, the best of rounds in which all of them take turns. Algorithms are chosen by
+ * info keys on duplicates of the world (see README.md); bench/tune runs this and writes src/coll/table.c. */
+#include "bench.h"
+
+enum { MOST = 16, LARGEST = 4 << 20 };
+
+static char *out, *in;
+static int size;
+
+static void call(const char *kind, int bytes, MPI_Comm comm)
+{
+    int count = bytes / 8;
+
+    if (!strcmp(kind, "barrier"))
+        MPI_Barrier(comm);
+    else if (!strcmp(kind, "bcast"))
+        MPI_Bcast(in, bytes, MPI_BYTE, 0, comm);
+    else if (!strcmp(kind, "gather"))
+        MPI_Gather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
+    else if (!strcmp(kind, "scatter"))
+        MPI_Scatter(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, 0, comm);
+    else if (!strcmp(kind, "allgather"))
+        MPI_Allgather(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
+    else if (!strcmp(kind, "alltoall"))
+        MPI_Alltoall(out, bytes, MPI_BYTE, in, bytes, MPI_BYTE, comm);
+    else if (!strcmp(kind, "reduce"))
+        MPI_Reduce(out, in, count, MPI_DOUBLE, MPI_SUM, 0, comm);
+    else if (!strcmp(kind, "allreduce"))
+        MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
+    else if (!strcmp(kind, "reduce_scatter"))
+        MPI_Reduce_scatter_block(out, in, count / size, MPI_DOUBLE, MPI_SUM, comm);
+    else
+        MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
+}
+
+static MPI_Comm make(const char *kind, const char *algorithm)
+{
+    char key[64];
+    MPI_Info info;
+    MPI_Comm comm;
+
+    snprintf(key, sizeof key, "mur_%s", kind);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, key, algorithm);
+    MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm);
+    MPI_Info_free(&info);
+    return comm;
+}
+
+/* Microseconds a call, of so many in a row. Collectives that need not wait for the last rank are held back by a barrier
+ * in the end: what it costs is the same for all candidates. */
+static double measure(const char *kind, int bytes, int calls, MPI_Comm comm)
+{
+    double start;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    start = MPI_Wtime();
+    for (int i = 0; i < calls; i++)
+        call(kind, bytes, comm);
+    MPI_Barrier(MPI_COMM_WORLD);
+    return (MPI_Wtime() - start) / calls * 1e6;
+}
+
+/* As many calls as take about so many seconds, the same at all ranks. */
+static int calls_for(double seconds, const char *kind, int bytes, MPI_Comm comm)
+{
+    double once = measure(kind, bytes, 2, comm) / 1e6;
+    int calls = (int)(seconds / once);
+
+    calls = calls < 1 ? 1 : calls > 1000 ? 1000 : calls;
+    MPI_Bcast(&calls, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return calls;
+}
+
+static void compare(const char *kind, int bytes, double seconds, char *const *algorithms, const MPI_Comm *comms,
+                    int count)
+{
+    enum { ROUNDS = 5 };
+    double best[MOST];
+    int calls[MOST];
+
+    for (int i = 0; i < count; i++) {
+        calls[i] = calls_for(seconds / ROUNDS / count, kind, bytes, comms[i]);
+        best[i] = 1e12;
+    }
+    for (int round = 0; round < ROUNDS; round++)
+        for (int i = 0; i < count; i++) {
+            double took = measure(kind, bytes, calls[i], comms[i]);
+
+            best[i] = took < best[i] ? took : best[i];
+        }
+    for (int i = 0; i < count && bench_rank() == 0; i++)
+        printf("%d %s %.3f\n", bytes, algorithms[i], best[i]);
+}
+
+int main(int argc, char **argv)
+{
+    char *algorithms[MOST], *sizes;
+    MPI_Comm comms[MOST];
+    int count = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (argc != 5) {
+        fprintf(stderr, "candidates KIND SECONDS BYTES,... ALGORITHM,...\n");
+        MPI_Abort(MPI_COMM_WORLD, 2);
+    }
+    out = bench_memory((size_t)LARGEST);
+    in = bench_memory((size_t)LARGEST);
+    for (char *name = strtok(argv[4], ","); name && count < MOST; name = strtok(NULL, ",")) {
+        comms[count] = make(argv[1], name);
+        algorithms[count++] = name;
+    }
+    sizes = argv[3];
+    for (char *next; *sizes; sizes = next + (*next == ',')) {
+        long bytes = strtol(sizes, &next, 10);
+        int is_all = !strcmp(argv[1], "gather") || !strcmp(argv[1], "scatter") || !strcmp(argv[1], "allgather") ||
+                     !strcmp(argv[1], "alltoall");
+
+        if (bytes * (is_all ? size : 1) <= LARGEST)
+            compare(argv[1], (int)bytes, atof(argv[2]), algorithms, comms, count);
+    }
+    for (int i = 0; i < count; i++)
+        MPI_Comm_free(&comms[i]);
+    free(out);
+    free(in);
+    MPI_Finalize();
+    return 0;
+}

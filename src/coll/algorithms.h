@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The algorithms: which there are, what each can do, and the builders that take a whole collective. */
+#ifndef MUR_COLL_ALGORITHMS_H
+#define MUR_COLL_ALGORITHMS_H
+
+#include "coll/collective.h"
+#include "coll/nodes.h"
+
+/* What an algorithm can do, or wants. */
+enum {
+    MUR_TAKES_GROUPS = 1,  /* also between two groups */
+    MUR_TAKES_UNKNOWN = 2, /* blocks that differ, and not all ranks know how */
+    MUR_TAKES_VARIED = 4,  /* blocks that differ; all ranks know how */
+    MUR_KEEPS_ORDER = 8,   /* operands stay in the order of ranks */
+    MUR_FIXES_ORDER = 16,  /* and are bracketed in one way for each number of ranks, the same in all such algorithms */
+    MUR_WANTS_NODES =
+        32, /* there must be several nodes with several ranks; keeps the order where they are contiguous */
+};
+
+struct mur_algorithm {
+    enum mur_collective_kind kind;
+    const char *name;
+    unsigned abilities;
+    void (*build)(struct mur_schedule *schedule, const struct mur_collective *collective);
+};
+extern const struct mur_algorithm mur_algorithms[]; /* by kind; the first of a kind does every case */
+extern const size_t mur_algorithm_count;
+extern uint64_t mur_algorithm_uses[]; /* how often each has built a schedule */
+
+/* NULL: there is none. */
+const struct mur_algorithm *mur_algorithm_find(enum mur_collective_kind kind, const char *name, size_t length);
+
+/* The name of a kind in lower case: "allreduce". */
+const char *mur_collective_name(enum mur_collective_kind kind);
+
+/* barrier.c */
+void mur_coll_barrier_wide(struct mur_schedule *s, const struct mur_collective *c);
+
+/* bcast.c, reduce.c: along trees, in pieces */
+void mur_coll_bcast_chain(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_reduce_chain(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_reduce_pieces(struct mur_schedule *s, const struct mur_collective *c);
+
+/* reduce.c: the rank whose tree keeps the order, which passes the result on to the root; along a tree of that rank's,
+ * in pieces; and a reduction at rank 0, and a broadcast of the result */
+struct mur_tree;
+int mur_reduce_top(const struct mur_collective *c);
+void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, const struct mur_tree *tree);
+void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collective *c);
+
+/* ring.c, rabenseifner.c, reduce_scatter.c */
+void mur_coll_allreduce_ring(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_reduce_rabenseifner(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_reduce_scatter_halving(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_reduce_scatter_pairwise(struct mur_schedule *s, const struct mur_collective *c);
+
+/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c: first on each node, then between nodes */
+void mur_hierarchical_barrier(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_bcast(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_reduce(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_reduce_pieces(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_allreduce(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_reduce_scatter(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_gather(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_scatter(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_allgather(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_alltoall(struct mur_schedule *s, const struct mur_collective *c);
+
+#endif
