@@ -51,6 +51,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     mur_session_retain(comm->session);
     comm->board = NULL;
     comm->file = NULL;
+    comm->win = NULL;
     comm->topology = NULL;
     comm->send_buffer = NULL;
     comm->attributes = NULL;

@@ -13,6 +13,7 @@ struct mur_group;
 struct mur_send_buffer;
 struct mur_session;
 struct mur_topology;
+struct mur_win;
 
 /* Messages carry a context. Every communicator owns a few in a row: `context` for point-to-point messages of users,
  * those after it for the library's own (object/context.h), so that they can never match. */
@@ -30,7 +31,9 @@ struct mur_comm {
     uint64_t collectives;     /* that users have started here, for tools */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
-    void *file; /* struct mur_file whose messages it carries, and whose error handler is its own then; or NULL */
+    /* whose messages it carries, and whose error handler is its own then; or NULL */
+    void *file; /* struct mur_file */
+    struct mur_win *win;
     struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     struct mur_topology *topology;       /* NULL: none. Owned */
