@@ -151,6 +151,12 @@ static bool drain(struct mur_peer *peer)
     return moved;
 }
 
+void mur_backlog_drop(struct mur_peer *peer)
+{
+    while (peer->backlog)
+        drain(peer);
+}
+
 static bool drain_all(void)
 {
     struct mur_peer **link = &mur_engine.backlogged;

@@ -23,6 +23,7 @@ enum mur_frame_kind {
     MUR_FRAME_SYNC,        /* one-sided: locks, epochs, completion */
     MUR_FRAME_POINTER_ADD, /* files: "move the shared file pointer on", to the rank that keeps it */
     MUR_FRAME_POINTER_IS,  /* files: where it was */
+    MUR_FRAME_LOST,        /* jobs: a process of another one has ended */
     MUR_FRAME_KINDS,
 };
 
@@ -105,6 +106,9 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
 
 /* Takes a send out that still waits; false when it does not. */
 bool mur_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry);
+
+/* Resumes all of a peer's, whose transport refuses nothing. */
+void mur_backlog_drop(struct mur_peer *peer);
 
 /* Sends a small control frame, now or as soon as there is room; never fails but for want of memory (fatal). */
 void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);

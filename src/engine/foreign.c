@@ -59,7 +59,7 @@ static bool is_free(const struct mur_peer *peer)
     const struct mur_link *link = peer->link;
 
     return !peer->foreign->held && !peer->foreign->connected && !peer->backlog && !peer->is_backlogged && !peer->kept &&
-           (!link || link->state == MUR_LINK_ENDED);
+           mur_link_is_over(link);
 }
 
 /* A place for one more. NULL: no memory. */

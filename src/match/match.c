@@ -256,6 +256,17 @@ uint32_t mur_match_count(uint32_t context)
     return count;
 }
 
+struct mur_message *mur_match_any(uint32_t first_context, uint32_t contexts)
+{
+    if (!match.unexpected.count)
+        return NULL;
+    for (uint32_t i = 0; i <= match.unexpected.mask; i++)
+        for (struct mur_match_node *node = match.unexpected.buckets[i].first; node; node = node->next)
+            if (node->key.context - first_context < contexts && class_of(&node->key) == EXACT)
+                return message_of(node, EXACT);
+    return NULL;
+}
+
 struct mur_message *mur_match_find(const struct mur_match_key *key)
 {
     int class = class_of(key);

@@ -17,6 +17,7 @@
 #include "object/group.h"
 #include "object/info.h"
 #include "object/request.h"
+#include "pt2pt/lost.h"
 
 int mur_mpi_comm_size(struct mur_comm *comm, int *size)
 {
@@ -258,6 +259,8 @@ int mur_mpi_comm_free(MPI_Comm *comm)
         return rc;
     *comm = MPI_COMM_NULL;
     mur_parent_forget(found);
+    if (found->has_lost)
+        mur_lost_forget(found);
     mur_comm_release(found);
     return MPI_SUCCESS;
 }
@@ -271,11 +274,12 @@ int mur_mpi_comm_disconnect(MPI_Comm *comm)
     if (rc || (rc = mur_attributes_delete(&found->attributes, found)))
         return rc;
     mur_request_drain(found);
-    mur_parent_forget(found);
     rc = mur_comm_disconnect(found);
-    if (!rc)
-        *comm = MPI_COMM_NULL;
-    return rc;
+    if (rc)
+        return rc;
+    mur_parent_forget(found);
+    *comm = MPI_COMM_NULL;
+    return MPI_SUCCESS;
 }
 
 int mur_mpi_comm_set_name(struct mur_comm *comm, const char *comm_name)

@@ -156,6 +156,8 @@ static struct owner owner_comm(struct mur_comm *comm)
 {
     if (comm->file)
         return (struct owner){MUR_KIND_FILE, comm->file, *mur_file_errhandler(comm->file)};
+    if (comm->win)
+        return (struct owner){MUR_KIND_WIN, mur_object_handle(comm->win), comm->win->errhandler};
     return (struct owner){MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler};
 }
 

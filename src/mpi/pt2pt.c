@@ -6,6 +6,7 @@
 #include "datatype/layout.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 int mur_mpi_send(const void *buf, MPI_Count count, struct mur_type *datatype, int dest, int tag, struct mur_comm *comm)
@@ -153,29 +154,43 @@ static void set_from_message(MPI_Status *status, const struct mur_message *messa
     mur_status_set(status, &result);
 }
 
+/* A message that is not there may never come. */
+static int check_lost(int source, const struct mur_comm *comm)
+{
+    return __builtin_expect(comm->has_lost, 0) ? mur_lost_check(comm, comm->context, source) : MPI_SUCCESS;
+}
+
 /* Repeats the probe until a message is there. */
-static struct mur_message *wait_for_message(int source, int tag, struct mur_comm *comm)
+static int wait_for_message(int source, int tag, struct mur_comm *comm, struct mur_message **message)
 {
     struct mur_waiter waiter = {0};
     struct mur_match_key key = {.context = comm->context, .source = source, .tag = tag};
-    struct mur_message *message;
+    int rc;
 
-    while (!(message = mur_match_find(&key))) {
+    while (!(*message = mur_match_find(&key))) {
+        if ((rc = check_lost(source, comm)))
+            return rc;
         if (mur_progress())
             waiter = (struct mur_waiter){0};
         else
             mur_waiter_idle(&waiter);
     }
-    return message;
+    return MPI_SUCCESS;
 }
 
 int mur_mpi_probe(int source, int tag, struct mur_comm *comm, MPI_Status *status)
 {
-    if (source == MPI_PROC_NULL)
+    struct mur_message *message;
+    int rc;
+
+    if (source == MPI_PROC_NULL) {
         set_proc_null(status);
-    else
-        set_from_message(status, wait_for_message(source, tag, comm));
-    return MPI_SUCCESS;
+        return MPI_SUCCESS;
+    }
+    rc = wait_for_message(source, tag, comm, &message);
+    if (!rc)
+        set_from_message(status, message);
+    return rc;
 }
 
 int mur_mpi_iprobe(int source, int tag, struct mur_comm *comm, int *flag, MPI_Status *status)
@@ -191,7 +206,7 @@ int mur_mpi_iprobe(int source, int tag, struct mur_comm *comm, int *flag, MPI_St
     *flag = message != NULL;
     if (message)
         set_from_message(status, message);
-    return MPI_SUCCESS;
+    return message ? MPI_SUCCESS : check_lost(source, comm);
 }
 
 static void take_message(struct mur_message *taken, struct mur_comm *comm, MPI_Message *message, MPI_Status *status)
@@ -205,13 +220,18 @@ static void take_message(struct mur_message *taken, struct mur_comm *comm, MPI_M
 
 int mur_mpi_mprobe(int source, int tag, struct mur_comm *comm, MPI_Message *message, MPI_Status *status)
 {
+    struct mur_message *found;
+    int rc;
+
     if (source == MPI_PROC_NULL) {
         *message = MPI_MESSAGE_NO_PROC;
         set_proc_null(status);
         return MPI_SUCCESS;
     }
-    take_message(wait_for_message(source, tag, comm), comm, message, status);
-    return MPI_SUCCESS;
+    rc = wait_for_message(source, tag, comm, &found);
+    if (!rc)
+        take_message(found, comm, message, status);
+    return rc;
 }
 
 int mur_mpi_improbe(int source, int tag, struct mur_comm *comm, int *flag, MPI_Message *message, MPI_Status *status)
@@ -230,7 +250,7 @@ int mur_mpi_improbe(int source, int tag, struct mur_comm *comm, int *flag, MPI_M
         take_message(found, comm, message, status);
     else
         *message = MPI_MESSAGE_NULL;
-    return MPI_SUCCESS;
+    return found ? MPI_SUCCESS : check_lost(source, comm);
 }
 
 /* The message behind a handle; an error for anything that was not taken by a matched probe. */

@@ -53,6 +53,8 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->nodes = NULL;
     comm->wishes = NULL;
     comm->file = NULL;
+    comm->win = NULL;
+    comm->has_lost = false;
     comm->topology = NULL;
     comm->send_buffer = NULL;
     comm->attributes = NULL;
@@ -132,6 +134,11 @@ int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur
     return MPI_SUCCESS;
 }
 
+struct mur_comm *mur_comm_next(const struct mur_comm *previous)
+{
+    return mur_pool_next(&comm_pool, previous);
+}
+
 void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts)
 {
     comm->context = contexts[0];
@@ -141,7 +148,7 @@ void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts)
 
 void mur_comm_release_slow(struct mur_comm *comm)
 {
-    if (comm->context != MUR_CONTEXT_NONE)
+    if (comm->context != MUR_CONTEXT_NONE && !comm->has_lost) /* messages of what has failed there may still come */
         mur_context_free(comm->context);
     if (comm->local)
         mur_comm_release(comm->local);

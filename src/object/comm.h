@@ -14,6 +14,7 @@ struct mur_nodes;
 struct mur_send_buffer;
 struct mur_session;
 struct mur_topology;
+struct mur_win;
 
 /* Messages carry a context. Every communicator owns a few in a row: `context` for point-to-point messages of users,
  * those after it for the library's own (object/context.h), so that they can never match. */
@@ -31,11 +32,14 @@ struct mur_comm {
     uint64_t collectives;     /* that users have started here, for tools */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
-    void *file; /* struct mur_file whose messages it carries, and whose error handler is its own then; or NULL */
+    /* whose messages it carries, and whose error handler is its own then; or NULL */
+    void *file; /* struct mur_file */
+    struct mur_win *win;
     struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
     const struct mur_nodes *nodes;       /* where its ranks are (coll/nodes.h), once collectives have asked. Owned */
     unsigned char *wishes;               /* for its collectives' algorithms (coll/wishes.c), or NULL. Owned */
+    bool has_lost;           /* a process of it, or of the groups whose collectives it serves, is lost (pt2pt/lost.h) */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     struct mur_attribute *attributes;    /* (object/attribute.h) */
@@ -82,6 +86,9 @@ void mur_comm_unpublish(void);
  * contexts yet; the errhandler is that of `parent`. */
 int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur_group *remote,
                     struct mur_comm **comm_p);
+
+/* The next of those there are, in no order; NULL: the first, or none. Not the predefined ones. */
+struct mur_comm *mur_comm_next(const struct mur_comm *previous);
 
 /* How many context ids it needs, and giving it these. */
 static inline int mur_comm_contexts_needed(const struct mur_comm *comm)

@@ -53,6 +53,7 @@ int mur_win_create(struct mur_comm *comm, int flavor, struct mur_win **win_p)
         mur_pool_put(&win_pool, win);
         return mur_error(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", comm->size);
     }
+    comm->win = win;
     *bucket = win;
     *win_p = win;
     return MPI_SUCCESS;
@@ -71,6 +72,7 @@ void mur_win_destroy(struct mur_win *win)
     free(win->ranks);
     free(win->attached);
     mur_errhandler_release(win->errhandler);
+    win->comm->win = NULL; /* requests may hold the communicator for longer */
     mur_comm_release(win->comm);
     mur_pool_put(&win_pool, win);
 }

@@ -10,6 +10,7 @@
 #include "boot/process.h"
 #include "datatype/layout.h"
 #include "pt2pt/flow.h"
+#include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 size_t mur_receive_fit(struct mur_request *request, uint64_t length)
@@ -77,6 +78,7 @@ static void *place(struct mur_peer *peer, const struct mur_frame *frame)
     if (!request)
         return NULL;
     request->is_posted = false;
+    request->peer = peer;
     return request->is_dense && frame->bytes <= request->bytes ? request->buffer : NULL;
 }
 
@@ -107,6 +109,7 @@ int mur_pt2pt_setup(void)
     mur_rendezvous_setup();
     mur_cancel_setup();
     mur_flow_setup();
+    mur_lost_setup();
     return MPI_SUCCESS;
 }
 
@@ -147,6 +150,10 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
     request->match.key = (struct mur_match_key){.context = context, .source = source, .tag = tag};
     message = mur_match_find(&request->match.key);
     if (!message) {
+        if (__builtin_expect(comm->has_lost, 0) && (request->result.error = mur_lost_check(comm, context, source))) {
+            mur_request_complete(request);
+            return MPI_SUCCESS;
+        }
         mur_match_post(&request->match);
         request->is_posted = true;
         return MPI_SUCCESS;

@@ -32,6 +32,7 @@
 #include "base/settings.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
+#include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
@@ -290,7 +291,10 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
     mur_counters.rendezvous_receive_bytes += bytes;
     request->peer_request = ready->request;
     request->result.bytes = (MPI_Count)bytes;
-    if (!bytes) {
+    if (mur_is_lost(peer)) {
+        request->result.error = mur_lost_error(peer);
+        mur_request_complete(request);
+    } else if (!bytes) {
         send_claim(request, MUR_FRAME_DONE, 0);
         mur_request_complete(request);
     } else if (ready->address && request->is_dense && peer->transport->can_copy && peer->transport->can_copy(peer)) {

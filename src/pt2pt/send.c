@@ -6,6 +6,7 @@
 #include "base/counters.h"
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 /* After so many eager sends progress is made once, so that a process which only sends hears what it is told. */
@@ -70,8 +71,11 @@ static int start_slow(const void *buffer, MPI_Count count, struct mur_type *type
                       const struct mur_frame *frame, size_t bytes, struct mur_peer *peer, bool is_eager,
                       struct mur_request **request_p)
 {
-    struct mur_request *request = mur_request_create(MUR_SEND, comm, type);
+    struct mur_request *request;
 
+    if (mur_is_lost(peer))
+        return mur_lost_error(peer);
+    request = mur_request_create(MUR_SEND, comm, type);
     if (!request)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a send request");
     request->buffer = (char *)buffer;

@@ -31,9 +31,16 @@ struct mur_identity {
 
 struct mur_foreign {
     struct mur_identity identity;
-    int held;      /* by groups */
-    int connected; /* by communicators */
+    int held;       /* by groups */
+    int connected;  /* by communicators */
+    bool is_lost;   /* it has ended without parting, or cannot be reached any more (pt2pt/lost.h) */
+    char fate[320]; /* why it is lost */
 };
+
+struct mur_peer;
+
+/* Called by the transport, from progress, when a foreign peer that is connected to this process is lost. */
+extern void (*mur_foreign_lost)(struct mur_peer *peer);
 
 /* Whether what came over a connection can be an identity. */
 bool mur_identity_is_sound(const struct mur_identity *identity);

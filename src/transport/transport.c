@@ -7,8 +7,10 @@
 
 #include "base/error.h"
 #include "mpi.h"
+#include "transport/foreign.h"
 
 bool mur_transport_has_unsent;
+void (*mur_foreign_lost)(struct mur_peer *peer);
 
 static const char *wanted(void)
 {

@@ -257,8 +257,11 @@ static struct mur_peer *caller(const struct mur_hello *hello)
 {
     if (hello->to != mur_process.rank)
         return NULL;
-    if (hello->purpose == MUR_PURPOSE_FOREIGN)
-        return mur_tcp_find(hello->job, hello->from);
+    if (hello->purpose == MUR_PURPOSE_FOREIGN) {
+        struct mur_peer *peer = mur_tcp_find(hello->job, hello->from);
+
+        return peer && !peer->foreign->is_lost ? peer : NULL; /* lost is lost: others count on it */
+    }
     if (hello->purpose != MUR_PURPOSE_RANKS || hello->from < 0 || hello->from >= mur_tcp.peer_count ||
         hello->from == mur_process.rank)
         return NULL;

@@ -6,6 +6,7 @@
  *   WAITING  all have failed: after a pause they are tried again, until the time limit (MUR_TCP_TIMEOUT)
  *   UP       connected; a connection that breaks leads back to CALLING
  *   ENDED    both sides have said BYE
+ *   LOST     of a foreign peer: it has ended without that, or does not answer until the time limit
  *
  * In each of the first three the peer may call, which makes the link UP. When both call at once, the lower process's
  * call is the one; it says CROSSED to the other (greet.c). */
@@ -29,6 +30,7 @@ enum {
     CALL_MAX_MS = 60000,
     PAUSE_MIN_MS = 10, /* after all addresses have failed; doubles each time */
     PAUSE_MAX_MS = 1000,
+    REFUSED_MS = 200,  /* who refuses calls for so long has ended: a process listens as long as it lives */
     CROSSED_MS = 3000, /* how long the peer's call may take, which it says is under way */
 };
 
@@ -212,12 +214,48 @@ static void end(struct mur_link *link)
     }
     free(link->partial);
     mur_splice_drop(link);
+    free(link->bounce);
     *link = (struct mur_link){.state = MUR_LINK_ENDED,
                               .peer = link->peer,
                               .fd = -1,
                               .in_links = link->in_links,
                               .is_unsent = link->is_unsent,
                               .next_unsent = link->next_unsent};
+}
+
+bool mur_link_is_over(const struct mur_link *link)
+{
+    return !link || link->state == MUR_LINK_ENDED || link->state == MUR_LINK_LOST;
+}
+
+void mur_link_lose(struct mur_peer *peer)
+{
+    struct mur_link *link = mur_link_find(peer);
+
+    peer->foreign->is_lost = true;
+    end(link);
+    link->state = MUR_LINK_LOST;
+}
+
+/* Nobody ends this job because a process of another one has ended; those who need that process will fail. */
+static void lose(struct mur_link *link, const char *what)
+{
+    struct mur_peer *peer = link->peer;
+    struct mur_foreign *foreign = peer->foreign;
+    char tries[240];
+
+    describe_tries(link, tries, sizeof tries);
+    snprintf(foreign->fate, sizeof foreign->fate, "%s (tried %s)", what, tries);
+    mur_link_lose(peer);
+    mur_foreign_lost(peer);
+}
+
+static bool is_refused(const struct mur_link *link)
+{
+    for (int i = 0; i < link->address_count; i++)
+        if (link->faults[i] != ECONNREFUSED)
+            return false;
+    return link->address_count > 0;
 }
 
 static void wait_to_call(struct mur_link *link, uint64_t pause)
@@ -257,6 +295,8 @@ static bool has_ended_unheard(const struct mur_link *link)
 /* Starts with the address whose turn it is; after the last a pause follows. */
 static void call_next(struct mur_link *link)
 {
+    uint64_t without;
+
     while (link->address < link->address_count) {
         link->state = MUR_LINK_CALLING;
         if (mur_greet_call(link, &link->addresses[link->address], patience(link)))
@@ -270,8 +310,17 @@ static void call_next(struct mur_link *link)
         end(link);
         return;
     }
-    if (mur_tcp_now() - link->lost_since > 1000u * (uint64_t)mur_settings.tcp_timeout)
-        give_up(link);
+    without = mur_tcp_now() - link->lost_since;
+    if (link->peer->foreign && is_refused(link) && without >= REFUSED_MS) {
+        lose(link, "it has ended");
+        return;
+    }
+    if (without > 1000u * (uint64_t)mur_settings.tcp_timeout) {
+        if (!link->peer->foreign)
+            give_up(link);
+        lose(link, "it cannot be reached; MUR_TCP_TIMEOUT allows more time");
+        return;
+    }
     wait_to_call(link, link->tries < 8 ? (uint64_t)PAUSE_MIN_MS << link->tries : PAUSE_MAX_MS);
     link->tries++;
 }
@@ -400,7 +449,7 @@ bool mur_link_part(struct mur_peer *peer)
 {
     struct mur_link *link = peer->link;
 
-    if (!link || link->state == MUR_LINK_ENDED)
+    if (mur_link_is_over(link))
         return true;
     if (!link->has_said_bye) {
         link->owes_bye = false;

@@ -186,14 +186,14 @@ static bool tcp_finish(void)
     mur_tcp.is_finishing = true;
     for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
         next = LIST_NEXT(link, in_links);
-        if (link->state == MUR_LINK_ENDED)
+        if (mur_link_is_over(link))
             continue;
         if (!link->has_said_bye) {
             link->has_said_bye = true;
             mur_out_own(link, MUR_TCP_BYE, 0);
         }
         mur_link_end_if_said(link);
-        is_over &= link->state == MUR_LINK_ENDED;
+        is_over &= mur_link_is_over(link);
     }
     if (is_over)
         mur_tcp.is_finishing = false;

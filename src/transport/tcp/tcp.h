@@ -70,6 +70,7 @@ enum mur_link_state {
     MUR_LINK_WAITING, /* until it is time to call again, or the peer calls */
     MUR_LINK_UP,
     MUR_LINK_ENDED, /* both have said BYE; a new frame starts it anew */
+    MUR_LINK_LOST,  /* the peer, a foreign one, has ended without a BYE: for good */
 };
 
 struct mur_pipe;
@@ -226,8 +227,10 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
 void mur_link_end_if_said(struct mur_link *link);
 void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
 bool mur_link_part(struct mur_peer *peer);       /* of a foreign one; asked again until it is true */
-void mur_link_free(struct mur_peer *peer);       /* which has none, or one that has ended */
-void mur_link_answers(void);                     /* of the launcher */
+void mur_link_lose(struct mur_peer *peer);       /* of which somebody says that it has ended */
+bool mur_link_is_over(const struct mur_link *link);
+void mur_link_free(struct mur_peer *peer); /* which has none, or one that is over */
+void mur_link_answers(void);               /* of the launcher */
 void mur_links_tick(uint64_t now);
 uint64_t mur_links_due(void); /* ms; 0: never */
 void mur_link_heat(struct mur_link *link);
