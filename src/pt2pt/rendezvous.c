@@ -354,7 +354,7 @@ static bool resume_pieces(struct mur_backlog_entry *entry)
 
     for (int i = 0; i < PIECES_A_TURN; i++) {
         size_t left = request->bytes - request->moved;
-        size_t piece = request->peer->transport->frame_max / 2;
+        size_t piece = request->peer->transport->piece_max;
 
         piece = piece < left ? piece : left;
         if (!send_piece(request, piece))
