@@ -338,7 +338,7 @@ static void pack_piece(void *argument, void *out, size_t bytes)
 
 static bool send_piece(struct mur_request *request, size_t bytes)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_PIECE, .bytes = (uint32_t)bytes};
+    struct mur_frame frame = {.kind = MUR_FRAME_PIECE, .flags = MUR_FRAME_STREAM, .bytes = (uint32_t)bytes};
 
     name_request(&frame, request->peer_request);
     if (request->is_dense)

@@ -29,6 +29,9 @@ struct mur_frame {
     uint32_t bytes;
 };
 
+/* A flag of frames, whatever their kind: one of many that carry one large message. */
+enum { MUR_FRAME_STREAM = 0x4000 };
+
 struct mur_transport;
 struct mur_backlog_entry;
 struct mur_foreign;

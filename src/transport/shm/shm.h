@@ -88,6 +88,10 @@ struct mur_lane_out {
     struct mur_lane *lane;
     uint32_t next_slot, next_byte;           /* positions, not reduced modulo the rings */
     uint32_t consumed_slots, consumed_bytes; /* as last looked up */
+    bool is_streaming;                       /* payload is written past the caches */
+    bool has_lapped;                         /* all of the payload ring has been written once */
+    uint32_t since_timed;                    /* large frames since plain writing was last timed */
+    uint32_t line_time;                      /* what writing a line takes, in 64ths of a nanosecond, on average */
     unsigned char *payload;
 };
 
