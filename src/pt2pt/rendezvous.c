@@ -350,7 +350,7 @@ static void pack_piece(void *argument, void *out, size_t bytes)
 
 static bool send_piece(struct mur_request *request, size_t bytes)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_PIECE, .bytes = (uint32_t)bytes};
+    struct mur_frame frame = {.kind = MUR_FRAME_PIECE, .flags = MUR_FRAME_STREAM, .bytes = (uint32_t)bytes};
 
     name_request(&frame, request->peer_request);
     if (request->is_dense)
@@ -366,7 +366,7 @@ static bool resume_pieces(struct mur_backlog_entry *entry)
 
     for (int i = 0; i < PIECES_A_TURN; i++) {
         size_t left = request->bytes - request->moved;
-        size_t piece = request->peer->transport->frame_max / 2;
+        size_t piece = request->peer->transport->piece_max;
 
         piece = piece < left ? piece : left;
         if (!send_piece(request, piece))

@@ -29,6 +29,9 @@ struct mur_frame {
     uint32_t bytes;
 };
 
+/* A flag of frames, whatever their kind: one of many that carry one large message. */
+enum { MUR_FRAME_STREAM = 0x4000 };
+
 struct mur_transport;
 struct mur_backlog_entry;
 struct mur_foreign;
@@ -70,7 +73,7 @@ static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *fr
     mur_frame_handlers[frame->kind](peer, frame, data);
 }
 
-/* Writes the frame's bytes, all of them, to `out`. */
+/* Writes the next `bytes` bytes of the frame's data to `out`: all of them, or one part after the other. */
 typedef void mur_pack_function(void *argument, void *out, size_t bytes);
 
 typedef void mur_sent_function(void *argument);
@@ -80,6 +83,7 @@ enum { MUR_MOVE_STRETCHES = 512 };
 struct mur_transport {
     const char *name;
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
+    uint32_t piece_max; /* bytes of a frame that suit a large message which is cut into many; known after open */
     size_t eager_max;   /* bytes of the largest message that is sent at once; known after open */
 
     /* Makes itself the transport of those of the `count` peers that it can reach and that have none yet. *common, where

@@ -6,10 +6,12 @@
  *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
  *
  * A frame is one slot. Up to MUR_SLOT_BYTES of its data lie in the slot itself, so a small message is one cache line
- * that moves once; more lies in the payload ring, where both sides compute the place alike. A slot is full when its
- * stamp is the number of the frame that the receiver expects next; stamps of earlier laps are always smaller, and
- * no user data ever lies where a stamp is looked for, so nothing has to be cleared. How far the receiver has come it
- * publishes in a line of its own, which only a sender that thinks the ring is full looks at.
+ * that moves once; more lies in the payload ring, where both sides compute the place alike. The slot of a large frame
+ * is there before its data: `written` counts the bytes that are, so that the receiver can copy them to where they
+ * belong while the sender still writes the rest. A slot is full when its stamp is the number of the frame that the
+ * receiver expects next; stamps of earlier laps are always smaller, and no user data ever lies where a stamp is looked
+ * for, so nothing has to be cleared. How far the receiver has come it publishes in a line of its own, which only a
+ * sender that thinks the ring is full looks at.
  *
  * Parking. A receiver polls its *hot* lanes only. Before it stops polling a lane it parks it: lane->is_parked = 1,
  * then a barrier on all cores (membarrier), then one more look. The sender writes the slot and then reads is_parked,
@@ -34,7 +36,10 @@
 struct mur_slot {
     _Atomic uint32_t stamp; /* released by the sender last; pairs with the acquire in poll_lane */
     struct mur_frame frame;
-    unsigned char data[MUR_SLOT_BYTES];
+    union {
+        unsigned char data[MUR_SLOT_BYTES];
+        _Atomic uint32_t written; /* of data in the payload ring, bytes that are there already */
+    };
 } MUR_ALIGNED_LINE;
 _Static_assert(sizeof(struct mur_slot) == MUR_CACHE_LINE, "a slot is one cache line");
 
@@ -84,6 +89,10 @@ struct mur_lane_out {
     struct mur_lane *lane;
     uint32_t next_slot, next_byte;           /* positions, not reduced modulo the rings */
     uint32_t consumed_slots, consumed_bytes; /* as last looked up */
+    bool is_streaming;                       /* payload is written past the caches */
+    bool has_lapped;                         /* all of the payload ring has been written once */
+    uint32_t since_timed;                    /* large frames since plain writing was last timed */
+    uint32_t line_time;                      /* what writing a line takes, in 64ths of a nanosecond, on average */
     unsigned char *payload;
 };
 
@@ -95,6 +104,10 @@ struct mur_lane_in {
     unsigned char *payload;
     uint32_t next_slot, next_byte;
     uint32_t idle_passes;
+    /* of a frame whose data is still being written */
+    bool is_begun;
+    unsigned char *place; /* where its data goes at once; NULL: it stays in the ring until all of it is there */
+    uint32_t seen;        /* bytes that were there at the last look, and have gone to `place` */
 };
 
 struct mur_shm {

@@ -126,6 +126,8 @@ static bool has_frame(const struct mur_lane_in *in)
 {
     const struct mur_slot *slot = &in->lane->slot[in->next_slot & (in->lane->slots - 1)];
 
+    if (in->is_begun)
+        return atomic_load_explicit(&slot->written, memory_order_acquire) != in->seen;
     return atomic_load_explicit(&slot->stamp, memory_order_acquire) == in->next_slot + 1;
 }
 

@@ -343,6 +343,7 @@ static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void
             has_far = true;
         }
     mur_tcp_transport.frame_max = MUR_TCP_FRAME_MAX;
+    mur_tcp_transport.piece_max = MUR_TCP_FRAME_MAX / 2;
     mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
     rc = open_sockets(has_far);
     if (rc)
