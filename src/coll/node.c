@@ -65,12 +65,16 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
             return NULL;
         if (all <= MUR_BOARD_SLOT)
             return mur_node_slots;
+        if (comm->size == 2 && !getenv("NOPAIR"))
+            return mur_node_reduce_pair;
         return pulls(comm, all) ? mur_node_pull : mur_node_reduce_ring;
     }
     if (bytes <= MUR_BOARD_SLOT)
         return mur_node_slots;
     if (c->kind != MUR_ALLREDUCE && c->kind != MUR_REDUCE)
         return NULL;
+    if (comm->size == 2 && !getenv("NOPAIR"))
+        return mur_node_reduce_pair;
     if (c->kind == MUR_ALLREDUCE && pulls(comm, bytes))
         return mur_node_pull;
     return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts
@@ -136,6 +140,7 @@ static const char *name_of(advance_function *advance)
            : advance == mur_node_stream                                       ? "board, pieces"
            : advance == mur_node_reduce_parts                                 ? "board, parts"
            : advance == mur_node_reduce_ring                                  ? "board, ring"
+           : advance == mur_node_reduce_pair                                  ? "board, pair"
                                                                               : "board, straight from buffers";
 }
 

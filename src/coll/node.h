@@ -42,6 +42,7 @@ bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgath
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
+bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_pull(struct mur_node_op *op);        /* node_pull.c: reductions straight from the buffers of others, */
 bool mur_node_pull_blocks(struct mur_node_op *op); /* and blocks */
 
