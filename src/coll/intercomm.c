@@ -121,8 +121,10 @@ void mur_inter_alltoall(struct mur_schedule *s, const struct mur_blocks *from, c
             mur_schedule_fence(s);
         if (partner >= size)
             continue;
-        mur_schedule_receive(s, mur_block(to, partner), mur_block_count(to, partner), to->type, partner);
-        mur_schedule_send(s, mur_block(from, partner), mur_block_count(from, partner), from->type, partner);
+        mur_schedule_receive(s, mur_block(to, partner), mur_block_count(to, partner), mur_block_type(to, partner),
+                             partner);
+        mur_schedule_send(s, mur_block(from, partner), mur_block_count(from, partner), mur_block_type(from, partner),
+                          partner);
     }
 }
 

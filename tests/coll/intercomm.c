@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every collective between two groups of different sizes, blocking and nonblocking, with random roots on either side,
- * random counts and displacements, none on one side, an operation that does not commute, against computed results. */
+/* Every collective between two groups of different sizes, blocking, nonblocking and persistent, with random roots on
+ * either side, random counts and displacements, none on one side, an operation that does not commute, against computed
+ * results. */
 #include <stdbool.h>
 
 #include "random.h"
@@ -57,14 +58,20 @@ static int draw_blocks(int s, int size, bool is_none)
     return at + 1;
 }
 
-#define FORMS(form, plain, nonblocking)                                                                                \
+/* The call blocking, nonblocking or persistent. */
+#define FORMS(form, Name, name, ...)                                                                                   \
     do {                                                                                                               \
-        MPI_Request request_;                                                                                          \
-        if (form) {                                                                                                    \
-            nonblocking;                                                                                               \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                                                       \
+        if (form == 0) {                                                                                               \
+            MPI_##Name(__VA_ARGS__);                                                                                   \
+        } else if (form == 1) {                                                                                        \
+            MPI_I##name(__VA_ARGS__, &request_);                                                                       \
             MPI_Wait(&request_, MPI_STATUS_IGNORE);                                                                    \
         } else {                                                                                                       \
-            plain;                                                                                                     \
+            MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_);                                                  \
+            MPI_Start(&request_);                                                                                      \
+            MPI_Wait(&request_, MPI_STATUS_IGNORE);                                                                    \
+            MPI_Request_free(&request_);                                                                               \
         }                                                                                                              \
     } while (0)
 
@@ -79,8 +86,7 @@ static void bcast(int form, int s, int root)
     int count = random_below(MOST), argument = root_argument(s, root);
     int *data = argument == MPI_ROOT ? filled(count) : buffer(count);
 
-    FORMS(form, MPI_Bcast(data, count, MPI_INT, argument, comm),
-          MPI_Ibcast(data, count, MPI_INT, argument, comm, &request_));
+    FORMS(form, Bcast, bcast, data, count, MPI_INT, argument, comm);
     for (int i = 0; i < count && side != s; i++)
         CHECK(data[i] == value(s, root, i));
     for (int i = 0; i <= count && argument == MPI_PROC_NULL; i++)
@@ -98,8 +104,7 @@ static void gather_scatter(int form, int s, int root)
                  root_type = argument == MPI_ROOT ? MPI_INT : MPI_DATATYPE_NULL;
     int *own = filled(is_leaf ? count : 0), *all = buffer(room);
 
-    FORMS(form, MPI_Gatherv(own, count, type, all, counts[!s], places[!s], root_type, argument, comm),
-          MPI_Igatherv(own, count, type, all, counts[!s], places[!s], root_type, argument, comm, &request_));
+    FORMS(form, Gatherv, gatherv, own, count, type, all, counts[!s], places[!s], root_type, argument, comm);
     if (argument == MPI_ROOT)
         for (int r = 0; r < leaves; r++)
             for (int i = 0; i < counts[!s][r]; i++)
@@ -108,8 +113,7 @@ static void gather_scatter(int form, int s, int root)
         CHECK(all[0] == GAP);
     for (int i = 0; i < count; i++)
         own[i] = GAP;
-    FORMS(form, MPI_Scatterv(all, counts[!s], places[!s], root_type, own, count, type, argument, comm),
-          MPI_Iscatterv(all, counts[!s], places[!s], root_type, own, count, type, argument, comm, &request_));
+    FORMS(form, Scatterv, scatterv, all, counts[!s], places[!s], root_type, own, count, type, argument, comm);
     for (int i = 0; i < count; i++)
         CHECK(own[i] == value(side, rank, i));
     free(own);
@@ -118,14 +122,11 @@ static void gather_scatter(int form, int s, int root)
     count = random_below(MOST);
     own = filled(count);
     all = buffer(count * leaves);
-    FORMS(form, MPI_Gather(own, is_leaf ? count : -1, type, all, count, root_type, argument, comm),
-          MPI_Igather(own, is_leaf ? count : -1, type, all, count, root_type, argument, comm, &request_));
+    FORMS(form, Gather, gather, own, is_leaf ? count : -1, type, all, count, root_type, argument, comm);
     for (int i = 0; argument == MPI_ROOT && i < count * leaves; i++)
         CHECK(all[i] == value(!s, i / count, i % count));
-    FORMS(form,
-          MPI_Scatter(all, argument == MPI_ROOT ? count : -1, root_type, own, count, is_leaf ? MPI_INT : type, argument,
-                      comm),
-          MPI_Iscatter(all, argument == MPI_ROOT ? count : -1, root_type, own, count, type, argument, comm, &request_));
+    FORMS(form, Scatter, scatter, all, argument == MPI_ROOT ? count : -1, root_type, own, count,
+          is_leaf ? MPI_INT : type, argument, comm);
     for (int i = 0; is_leaf && i < count; i++)
         CHECK(own[i] == value(side, rank, i));
     free(own);
@@ -145,8 +146,7 @@ static void allgather(int form)
     }
     own = filled(sent);
     all = buffer(received * theirs);
-    FORMS(form, MPI_Allgather(own, sent, MPI_INT, all, received, MPI_INT, comm),
-          MPI_Iallgather(own, sent, MPI_INT, all, received, MPI_INT, comm, &request_));
+    FORMS(form, Allgather, allgather, own, sent, MPI_INT, all, received, MPI_INT, comm);
     for (int i = 0; i < received * theirs; i++)
         CHECK(all[i] == value(!side, i / received, i % received));
     free(own);
@@ -156,9 +156,8 @@ static void allgather(int form)
         room[s] = draw_blocks(s, s == side ? mine : theirs, none == s);
     own = filled(counts[side][rank]);
     all = buffer(room[!side]);
-    FORMS(
-        form, MPI_Allgatherv(own, counts[side][rank], MPI_INT, all, counts[!side], places[!side], MPI_INT, comm),
-        MPI_Iallgatherv(own, counts[side][rank], MPI_INT, all, counts[!side], places[!side], MPI_INT, comm, &request_));
+    FORMS(form, Allgatherv, allgatherv, own, counts[side][rank], MPI_INT, all, counts[!side], places[!side], MPI_INT,
+          comm);
     for (int r = 0; r < theirs; r++)
         for (int i = 0; i < counts[!side][r]; i++)
             CHECK(all[places[!side][r] + i] == value(!side, r, i));
@@ -175,6 +174,7 @@ static int length(int s, int a, int b)
 static void alltoall(int form)
 {
     int out[64], in[64], out_places[64], in_places[64], out_room = 0, in_room = 0, count = random_below(50);
+    MPI_Datatype single, out_types[64], in_types[64];
     int *own, *all;
 
     for (int i = 0; i < theirs; i++) {
@@ -190,18 +190,32 @@ static void alltoall(int form)
     for (int i = 0; i < theirs; i++)
         for (int k = 0; k < out[i]; k++)
             own[out_places[i] + k] = value(side, rank, i * 50 + k);
-    FORMS(form, MPI_Alltoallv(own, out, out_places, MPI_INT, all, in, in_places, MPI_INT, comm),
-          MPI_Ialltoallv(own, out, out_places, MPI_INT, all, in, in_places, MPI_INT, comm, &request_));
+    FORMS(form, Alltoallv, alltoallv, own, out, out_places, MPI_INT, all, in, in_places, MPI_INT, comm);
     for (int i = 0; i < theirs; i++)
         for (int k = 0; k < in[i]; k++)
             CHECK(all[in_places[i] + k] == value(!side, i, rank * 50 + k));
+    /* The same with places in bytes, and a type of its own for each of them. */
+    MPI_Type_contiguous(1, MPI_INT, &single);
+    MPI_Type_commit(&single);
+    for (int i = 0; i < theirs; i++) {
+        out_places[i] *= (int)sizeof(int);
+        in_places[i] *= (int)sizeof(int);
+        out_types[i] = i % 2 ? MPI_INT : single;
+        in_types[i] = i % 2 ? single : MPI_INT;
+    }
+    for (int i = 0; i < in_room; i++)
+        all[i] = GAP;
+    FORMS(form, Alltoallw, alltoallw, own, out, out_places, out_types, all, in, in_places, in_types, comm);
+    for (int i = 0; i < theirs; i++)
+        for (int k = 0; k < in[i]; k++)
+            CHECK(all[in_places[i] / (int)sizeof(int) + k] == value(!side, i, rank * 50 + k));
+    MPI_Type_free(&single);
     free(own);
     free(all);
 
     own = filled(count * theirs);
     all = buffer(count * theirs);
-    FORMS(form, MPI_Alltoall(own, count, MPI_INT, all, count, MPI_INT, comm),
-          MPI_Ialltoall(own, count, MPI_INT, all, count, MPI_INT, comm, &request_));
+    FORMS(form, Alltoall, alltoall, own, count, MPI_INT, all, count, MPI_INT, comm);
     for (int i = 0; i < count * theirs; i++)
         CHECK(all[i] == value(!side, i / count, rank * count + i % count));
     free(own);
@@ -247,27 +261,23 @@ static void reduce(int form, int s, int root)
     MPI_Type_contiguous(2, MPI_UNSIGNED, &pair);
     MPI_Type_commit(&pair);
     MPI_Op_create(compose, 0, &op);
-    FORMS(form, MPI_Reduce(own, result, count, pair, op, argument, comm),
-          MPI_Ireduce(own, result, count, pair, op, argument, comm, &request_));
+    FORMS(form, Reduce, reduce, own, result, count, pair, op, argument, comm);
     if (argument == MPI_ROOT)
         expect_composed(!s, theirs, 0, count, result);
     else
         CHECK(result[0] == (unsigned)GAP);
-    FORMS(form, MPI_Allreduce(own, result, count, pair, op, comm),
-          MPI_Iallreduce(own, result, count, pair, op, comm, &request_));
+    FORMS(form, Allreduce, allreduce, own, result, count, pair, op, comm);
     expect_composed(!side, theirs, 0, count, result);
 
     share = random_below(MOST / (mine * theirs) + 1);
-    FORMS(form, MPI_Reduce_scatter_block(own, result, share * theirs, pair, op, comm),
-          MPI_Ireduce_scatter_block(own, result, share * theirs, pair, op, comm, &request_));
+    FORMS(form, Reduce_scatter_block, reduce_scatter_block, own, result, share * theirs, pair, op, comm);
     expect_composed(!side, theirs, rank * share * theirs, share * theirs, result);
     for (int i = 0; i < mine; i++) {
         each[i] = i == mine - 1 ? share * mine * theirs - total : share * theirs / 2 + i % 2 * (share > 1);
         first += i < rank ? each[i] : 0;
         total += each[i];
     }
-    FORMS(form, MPI_Reduce_scatter(own, result, each, pair, op, comm),
-          MPI_Ireduce_scatter(own, result, each, pair, op, comm, &request_));
+    FORMS(form, Reduce_scatter, reduce_scatter, own, result, each, pair, op, comm);
     expect_composed(!side, theirs, first, each[rank], result);
     MPI_Op_free(&op);
     MPI_Type_free(&pair);
@@ -281,9 +291,8 @@ static void barrier(int form)
     static int come;
     int sum, wanted;
 
-    (void)form;
     come++;
-    FORMS(form, MPI_Barrier(comm), MPI_Ibarrier(comm, &request_));
+    FORMS(form, Barrier, barrier, comm);
     MPI_Allreduce(&come, &sum, 1, MPI_INT, MPI_SUM, comm);
     wanted = come * theirs;
     CHECK(sum == wanted);
@@ -306,7 +315,7 @@ int main(int argc, char **argv)
         MPI_Comm_rank(comm, &rank);
         MPI_Comm_size(comm, &mine);
         MPI_Comm_remote_size(comm, &theirs);
-        for (int form = 0; form < 2; form++)
+        for (int form = 0; form < 3; form++)
             for (int s = 0; s < 2; s++) {
                 int root = random_below(s == 0 ? first : world_size - first);
 
