@@ -172,8 +172,11 @@ static void write_text(struct mur_spawn_text *text, const char *port, const stru
 static int has_ended(void *owner)
 {
     struct mur_spawn *spawn = owner;
+    bool is_over = mur_spawn_has_ended(spawn);
 
-    if (!mur_spawn_has_ended(spawn))
+    if (mur_engine.network)
+        mur_link_answers(); /* of the launcher, that came before what was looked for: nothing else tells of them */
+    if (!is_over)
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_SPAWN, "the new job ended before its processes were through MPI_Init; what its mpiexec "
                                     "has said on standard error tells why");
