@@ -83,6 +83,55 @@ static void add_hosts(struct words *words, const struct mur_jobspec *job)
     add(words, list);
 }
 
+static void add_option(struct words *words, const char *option, const char *value)
+{
+    add(words, mur_alloc_text("%s", option));
+    add(words, mur_alloc_text("%s", value));
+}
+
+/* As one text, that is split into the same words again (options/words.c). */
+static void add_list(struct words *words, const char *option, char **list)
+{
+    size_t bytes = 1;
+    char *text, *out;
+
+    if (!list)
+        return;
+    for (char **word = list; *word; word++)
+        bytes += 4 * strlen(*word) + 3;
+    text = out = mur_alloc(bytes, 1);
+    for (char **word = list; *word; word++) {
+        *out++ = '\'';
+        for (const char *in = *word; *in; in++)
+            if (*in == '\'')
+                out = stpcpy(out, "'\\''");
+            else
+                *out++ = *in;
+        out = stpcpy(out, "' ");
+    }
+    add_option(words, option, text);
+    free(text);
+}
+
+static void add_launcher(struct words *words, const struct mur_launcher *launcher)
+{
+    char number[16];
+
+    if (launcher->name)
+        add_option(words, "-launcher", launcher->name);
+    add_list(words, "-launcher-exec", launcher->command);
+    add_list(words, "-launcher-args", launcher->options);
+    add_list(words, "-launcher-slurm-args", launcher->slurm_options);
+    if (launcher->port) {
+        snprintf(number, sizeof number, "%d", launcher->port);
+        add_option(words, "-launcher-port", number);
+    }
+    if (launcher->width) {
+        snprintf(number, sizeof number, "%d", launcher->width);
+        add_option(words, "-agent-width", number);
+    }
+}
+
 /* What this job's output looks like, and how its hosts are reached, holds for the new one, too. */
 static void add_habits(struct words *words, const struct mur_jobspec *job)
 {
@@ -92,10 +141,7 @@ static void add_habits(struct words *words, const struct mur_jobspec *job)
         add(words, mur_alloc_text("-tag-output"));
     if (job->formats.is_timed)
         add(words, mur_alloc_text("-timestamp-output"));
-    if (job->launcher.name) {
-        add(words, mur_alloc_text("-launcher"));
-        add(words, mur_alloc_text("%s", job->launcher.name));
-    }
+    add_launcher(words, &job->launcher);
 }
 
 static struct words make_arguments(const struct mur_jobspec *job, const char *at, const char *end)
@@ -166,6 +212,8 @@ static __attribute__((noreturn)) void become(const struct mur_jobs *jobs, const 
     setenv(MUR_ENV_SPAWN_FD, number, 1);
     setenv(MUR_ENV_SPAWN_PORT, port, 1);
     setenv(MUR_ENV_SPAWN_SEPARATOR, separator, 1);
+    snprintf(number, sizeof number, "%d", jobs->job->universe);
+    setenv(MUR_ENV_SPAWN_UNIVERSE, number, 1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     execv("/proc/self/exe", argv);

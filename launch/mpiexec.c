@@ -57,6 +57,16 @@ static void note_parent(struct mur_jobspec *job)
         mur_assignments_add(&job->environment, mur_alloc_text("%s=%s", MUR_ENV_PARENT, port));
 }
 
+/* All jobs of a universe have the same size of it, unless one is larger itself. */
+static void inherit_universe(struct mur_jobspec *job)
+{
+    const char *text = getenv(MUR_ENV_SPAWN_UNIVERSE);
+    int size = text ? atoi(text) : 0;
+
+    if (!job->universe && size >= job->size)
+        job->universe = size;
+}
+
 /* One note for all that was accepted without an effect. */
 static void note_ignored(const struct mur_jobspec *job)
 {
@@ -119,6 +129,7 @@ int main(int argc, char **argv)
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
+    inherit_universe(&job);
     mur_secret_random(job.secret, sizeof job.secret);
     mur_programs_find(&job, job.local_node);
     mur_limits_check(&job, job.local_node, &files);

@@ -12,6 +12,7 @@
 #define MUR_ENV_SPAWN_PORT      "MUR_SPAWN_PORT"
 #define MUR_ENV_SPAWN_SEPARATOR "MUR_SPAWN_SEPARATOR"
 #define MUR_ENV_SPAWN_FD        "MUR_SPAWN_FD"
+#define MUR_ENV_SPAWN_UNIVERSE  "MUR_SPAWN_UNIVERSE"
 
 /* In an argument list: -host and the hosts of the job, if it has a list. */
 #define MUR_SPAWN_HOSTS "\1hosts"

@@ -136,23 +136,24 @@ static int get_to_know(const struct introduction *own, const struct introduction
 
 /* ---- both groups ---- */
 
-/* Everybody learns whether the root has met the other one; then the groups join. */
+/* Everybody learns whether the root has met the other one, and by which number: agreements that collide count on all
+ * to have the same. Then the groups join. */
 static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
                        struct mur_comm **newcomm)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
-    int error_class = rc ? mur_error_class(rc) : MPI_SUCCESS, told;
+    int words[2] = {rc ? mur_error_class(rc) : MPI_SUCCESS, meeting->number}, told;
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to make an intercommunicator");
-    mur_coll_bcast(s, &error_class, 1, mur_type_find(MPI_INT), root);
+    mur_coll_bcast(s, words, 2, mur_type_find(MPI_INT), root);
     told = mur_schedule_run(s);
     if (rc || told)
         return rc ? rc : told;
-    if (error_class)
-        return mur_error(error_class, "rank %d, the root, has failed; its own error says why", root);
-    return mur_intercomm_create(comm, root, meeting->bridge, meeting->bridge ? 1 - meeting->bridge->rank : 0,
-                                meeting->number, newcomm);
+    if (words[0])
+        return mur_error(words[0], "rank %d, the root, has failed; its own error says why", root);
+    return mur_intercomm_create(comm, root, meeting->bridge, meeting->bridge ? 1 - meeting->bridge->rank : 0, words[1],
+                                newcomm);
 }
 
 static int no_port(const char *name)

@@ -123,10 +123,20 @@ static void add_option(struct mur_spawn_text *text, const char *option, const ch
     mur_spawn_add(text, value);
 }
 
+/* mpiexec does not run where the call was made. */
+static void add_file(struct mur_spawn_text *text, const char *option, const char *name)
+{
+    char *path = name ? realpath(name, NULL) : NULL;
+
+    add_option(text, option, path ? path : name);
+    free(path);
+}
+
 static void add_command(struct mur_spawn_text *text, const struct order *order, int i, int started)
 {
     const struct mur_info *info = mur_info_find(order->infos[i]);
-    const char *host = mur_info_get(info, "host"), *wdir = mur_info_get(info, "wdir");
+    const char *host = mur_info_get(info, "host"), *hostfile = mur_info_get(info, "hostfile");
+    const char *wdir = mur_info_get(info, "wdir");
     char number[16], directory[4096];
 
     snprintf(number, sizeof number, "%d", started);
@@ -138,10 +148,12 @@ static void add_command(struct mur_spawn_text *text, const struct order *order, 
     add_option(text, "-initial-errhandler", mur_info_get(info, "mpi_initial_errhandler"));
     add_environment(text, mur_info_get(info, "env"));
     host = host ? host : mur_info_get(info, "hosts");
-    if (host)
-        add_option(text, "-host", host);
-    else
+    add_option(text, "-host", host);
+    add_file(text, "-hostfile", hostfile);
+    if (!host && !hostfile)
         mur_spawn_add(text, MUR_SPAWN_HOSTS);
+    add_option(text, "-map-by", mur_info_get(info, "map_by"));
+    add_option(text, "-bind-to", mur_info_get(info, "bind_to"));
     if (order->commands[i][0] == '-') { /* no option of mpiexec */
         snprintf(directory, sizeof directory, "./%s", order->commands[i]);
         mur_spawn_add(text, directory);
@@ -172,8 +184,11 @@ static void write_text(struct mur_spawn_text *text, const char *port, const stru
 static int has_ended(void *owner)
 {
     struct mur_spawn *spawn = owner;
+    bool is_over = mur_spawn_has_ended(spawn);
 
-    if (!mur_spawn_has_ended(spawn))
+    if (mur_engine.network)
+        mur_link_answers(); /* of the launcher, that came before what was looked for: nothing else tells of them */
+    if (!is_over)
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_SPAWN, "the new job ended before its processes were through MPI_Init; what its mpiexec "
                                     "has said on standard error tells why");
