@@ -83,6 +83,30 @@ static void add_hosts(struct words *words, const struct mur_jobspec *job)
     add(words, list);
 }
 
+/* An option whose value is a command line (options/launcher.c), if there is one; no word of it is taken for several. */
+static void add_command(struct words *words, const char *option, char **list)
+{
+    char *line = NULL;
+
+    for (int i = 0; list && list[i]; i++) {
+        char *longer = mur_alloc_text("%s%s'", line ? line : "", line ? " " : "");
+
+        for (const char *c = list[i]; *c; c++) {
+            char *more = mur_alloc_text(*c == '\'' ? "%s'\\%c'" : "%s%c", longer, *c);
+
+            free(longer);
+            longer = more;
+        }
+        free(line);
+        line = mur_alloc_text("%s'", longer);
+        free(longer);
+    }
+    if (!line)
+        return;
+    add(words, mur_alloc_text("%s", option));
+    add(words, line);
+}
+
 /* What this job's output looks like, and how its hosts are reached, holds for the new one, too. */
 static void add_habits(struct words *words, const struct mur_jobspec *job)
 {
@@ -96,19 +120,48 @@ static void add_habits(struct words *words, const struct mur_jobspec *job)
         add(words, mur_alloc_text("-launcher"));
         add(words, mur_alloc_text("%s", job->launcher.name));
     }
+    if (job->launcher.port) {
+        add(words, mur_alloc_text("-launcher-port"));
+        add(words, mur_alloc_text("%d", job->launcher.port));
+    }
+    add_command(words, "-launcher-exec", job->launcher.command);
+    add_command(words, "-launcher-args", job->launcher.options);
+    add_command(words, "-launcher-slurm-args", job->launcher.slurm_options);
 }
 
-static struct words make_arguments(const struct mur_jobspec *job, const char *at, const char *end)
+/* Keys and values, one behind the other as boot/spawn.h says, each ended by a NUL. */
+struct values {
+    char *bytes;
+    size_t length;
+};
+
+static void add_value(struct values *values, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+
+    values->bytes = mur_alloc_again(values->bytes, values->length + bytes, 1);
+    memcpy(values->bytes + values->length, text, bytes);
+    values->length += bytes;
+}
+
+static struct words make_arguments(const struct mur_jobspec *job, const char *at, const char *end,
+                                   struct values *values)
 {
     struct words words = {0};
 
     add(&words, mur_alloc_text("mpiexec"));
     add_habits(&words, job);
     for (; at < end; at += strlen(at) + 1)
-        if (strcmp(at, MUR_SPAWN_HOSTS) == 0)
+        if (strcmp(at, MUR_SPAWN_HOSTS) == 0) {
             add_hosts(&words, job);
-        else
+        } else if (strcmp(at, MUR_SPAWN_VALUE) == 0) {
+            for (int i = 0; i < 2 && at + strlen(at) + 1 < end; i++) {
+                at += strlen(at) + 1;
+                add_value(values, at);
+            }
+        } else {
             add(&words, mur_alloc_text("%s", at));
+        }
     return words;
 }
 
@@ -147,7 +200,7 @@ static void close_ends(struct ends *ends, int side)
 
 /* In the child, which has memory of its own. */
 static __attribute__((noreturn)) void become(const struct mur_jobs *jobs, const struct ends *ends, char **argv,
-                                             const char *port, const char *separator, pid_t agent)
+                                             const char *port, const char *separator, const char *values, pid_t agent)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     char number[16];
@@ -164,7 +217,10 @@ static __attribute__((noreturn)) void become(const struct mur_jobs *jobs, const 
     setrlimit(RLIMIT_NOFILE, &jobs->files);
     snprintf(number, sizeof number, "%d", ends->line[1]);
     setenv(MUR_ENV_SPAWN_FD, number, 1);
-    setenv(MUR_ENV_SPAWN_PORT, port, 1);
+    if (*port)
+        setenv(MUR_ENV_SPAWN_PORT, port, 1);
+    else
+        setenv(MUR_ENV_SPAWN_VALUES, values, 1);
     setenv(MUR_ENV_SPAWN_SEPARATOR, separator, 1);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
@@ -185,7 +241,7 @@ static void line_ready(void *owner)
     mur_loop_unwatch(child->jobs->loop, &child->line);
 }
 
-static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const struct ends *ends)
+static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const struct ends *ends, bool is_foreign)
 {
     struct mur_child_job *child = LIST_FIRST(&jobs->spare);
 
@@ -195,6 +251,8 @@ static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const stru
         child = mur_alloc(1, sizeof *child);
     child->jobs = jobs;
     child->pid = pid;
+    child->is_foreign = is_foreign;
+    child->has_run = false;
     child->name = mur_alloc_text("%s", name);
     child->line = (struct mur_watch){.fd = ends->line[0], .ready = line_ready, .owner = child};
     child->out = (struct mur_stream){.fd = ends->out[0], .rank = -1, .copy_fd = -1, .is_relay = true};
@@ -210,19 +268,23 @@ bool mur_jobs_start(struct mur_jobs *jobs, const char *name, const char *text, s
     const char *end = text + bytes, *port = text, *separator = port + strlen(port) + 1;
     struct ends ends = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     struct words words = {0};
+    struct values values = {0};
     pid_t agent = getpid(), pid = -1;
+    char *encoded;
 
     if (bytes == 0 || end[-1] != '\0' || separator >= end)
         return false; /* not from our library */
-    words = make_arguments(jobs->job, separator + strlen(separator) + 1, end);
+    add_value(&values, jobs->job->id);
+    words = make_arguments(jobs->job, separator + strlen(separator) + 1, end, &values);
+    encoded = mur_jobs_encode(values.bytes, values.length);
     if (open_ends(&ends))
         pid = fork();
     if (pid == 0)
-        become(jobs, &ends, words.items, port, separator, agent);
+        become(jobs, &ends, words.items, port, separator, encoded, agent);
     if (pid > 0) {
         close_ends(&ends, 1);
         wait_for_exec(&ends);
-        adopt(jobs, name, pid, &ends);
+        adopt(jobs, name, pid, &ends, !*port);
     } else {
         mur_say("cannot start an mpiexec for a spawned job: %s", strerror(errno));
         close_ends(&ends, 0);
@@ -231,6 +293,8 @@ bool mur_jobs_start(struct mur_jobs *jobs, const char *name, const char *text, s
     for (int i = 0; i < words.count; i++)
         free(words.items[i]);
     free(words.items);
+    free(values.bytes);
+    free(encoded);
     return pid > 0;
 }
 
