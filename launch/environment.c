@@ -151,7 +151,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 3 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 4 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
@@ -162,6 +162,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
     if (job->universe)
         variables[count++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);
+    if (job->spawner)
+        variables[count++] = mur_alloc_text("PMI_SPAWNED=1");
     if (context->initial_errhandler)
         variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
 

@@ -144,17 +144,39 @@ static void add_habits(struct words *words, const struct mur_jobspec *job)
     add_launcher(words, &job->launcher);
 }
 
-static struct words make_arguments(const struct mur_jobspec *job, const char *at, const char *end)
+/* Keys and values, one behind the other as boot/spawn.h says, each ended by a NUL. */
+struct values {
+    char *bytes;
+    size_t length;
+};
+
+static void add_value(struct values *values, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+
+    values->bytes = mur_alloc_again(values->bytes, values->length + bytes, 1);
+    memcpy(values->bytes + values->length, text, bytes);
+    values->length += bytes;
+}
+
+static struct words make_arguments(const struct mur_jobspec *job, const char *at, const char *end,
+                                   struct values *values)
 {
     struct words words = {0};
 
     add(&words, mur_alloc_text("mpiexec"));
     add_habits(&words, job);
     for (; at < end; at += strlen(at) + 1)
-        if (strcmp(at, MUR_SPAWN_HOSTS) == 0)
+        if (strcmp(at, MUR_SPAWN_HOSTS) == 0) {
             add_hosts(&words, job);
-        else
+        } else if (strcmp(at, MUR_SPAWN_VALUE) == 0) {
+            for (int i = 0; i < 2 && at + strlen(at) + 1 < end; i++) {
+                at += strlen(at) + 1;
+                add_value(values, at);
+            }
+        } else {
             add(&words, mur_alloc_text("%s", at));
+        }
     return words;
 }
 
@@ -193,7 +215,7 @@ static void close_ends(struct ends *ends, int side)
 
 /* In the child, which has memory of its own. */
 static __attribute__((noreturn)) void become(const struct mur_jobs *jobs, const struct ends *ends, char **argv,
-                                             const char *port, const char *separator, pid_t agent)
+                                             const char *port, const char *separator, const char *values, pid_t agent)
 {
     int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
     char number[16];
@@ -210,7 +232,10 @@ static __attribute__((noreturn)) void become(const struct mur_jobs *jobs, const 
     setrlimit(RLIMIT_NOFILE, &jobs->files);
     snprintf(number, sizeof number, "%d", ends->line[1]);
     setenv(MUR_ENV_SPAWN_FD, number, 1);
-    setenv(MUR_ENV_SPAWN_PORT, port, 1);
+    if (*port)
+        setenv(MUR_ENV_SPAWN_PORT, port, 1);
+    else
+        setenv(MUR_ENV_SPAWN_VALUES, values, 1);
     setenv(MUR_ENV_SPAWN_SEPARATOR, separator, 1);
     snprintf(number, sizeof number, "%d", jobs->job->universe);
     setenv(MUR_ENV_SPAWN_UNIVERSE, number, 1);
@@ -233,7 +258,7 @@ static void line_ready(void *owner)
     mur_loop_unwatch(child->jobs->loop, &child->line);
 }
 
-static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const struct ends *ends)
+static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const struct ends *ends, bool is_foreign)
 {
     struct mur_child_job *child = LIST_FIRST(&jobs->spare);
 
@@ -243,6 +268,8 @@ static void adopt(struct mur_jobs *jobs, const char *name, pid_t pid, const stru
         child = mur_alloc(1, sizeof *child);
     child->jobs = jobs;
     child->pid = pid;
+    child->is_foreign = is_foreign;
+    child->has_run = false;
     child->name = mur_alloc_text("%s", name);
     child->line = (struct mur_watch){.fd = ends->line[0], .ready = line_ready, .owner = child};
     child->out = (struct mur_stream){.fd = ends->out[0], .rank = -1, .copy_fd = -1, .is_relay = true};
@@ -258,19 +285,23 @@ bool mur_jobs_start(struct mur_jobs *jobs, const char *name, const char *text, s
     const char *end = text + bytes, *port = text, *separator = port + strlen(port) + 1;
     struct ends ends = {{-1, -1}, {-1, -1}, {-1, -1}, {-1, -1}};
     struct words words = {0};
+    struct values values = {0};
     pid_t agent = getpid(), pid = -1;
+    char *encoded;
 
     if (bytes == 0 || end[-1] != '\0' || separator >= end)
         return false; /* not from our library */
-    words = make_arguments(jobs->job, separator + strlen(separator) + 1, end);
+    add_value(&values, jobs->job->id);
+    words = make_arguments(jobs->job, separator + strlen(separator) + 1, end, &values);
+    encoded = mur_jobs_encode(values.bytes, values.length);
     if (open_ends(&ends))
         pid = fork();
     if (pid == 0)
-        become(jobs, &ends, words.items, port, separator, agent);
+        become(jobs, &ends, words.items, port, separator, encoded, agent);
     if (pid > 0) {
         close_ends(&ends, 1);
         wait_for_exec(&ends);
-        adopt(jobs, name, pid, &ends);
+        adopt(jobs, name, pid, &ends, !*port);
     } else {
         mur_say("cannot start an mpiexec for a spawned job: %s", strerror(errno));
         close_ends(&ends, 0);
@@ -279,6 +310,8 @@ bool mur_jobs_start(struct mur_jobs *jobs, const char *name, const char *text, s
     for (int i = 0; i < words.count; i++)
         free(words.items[i]);
     free(words.items);
+    free(values.bytes);
+    free(encoded);
     return pid > 0;
 }
 

@@ -14,7 +14,8 @@
 #include "output.h"
 
 #define MUR_JOB_QUESTION "spawn?" /* keys of what to spawn, with a name that the rank gave to it, */
-#define MUR_JOB_ANSWER   "spawn!" /* and of what is put when that has ended */
+#define MUR_JOB_ANSWER   "spawn!" /* and of what is put when that has ended, */
+#define MUR_JOB_RUNS     "runs"   /* or, where the spawned programs are of other libraries, when one has come up */
 
 struct mur_jobs;
 
@@ -22,6 +23,8 @@ struct mur_child_job {
     LIST_ENTRY(mur_child_job) in_jobs;
     struct mur_jobs *jobs;
     pid_t pid;             /* of its mpiexec; 0: ended */
+    bool is_foreign;       /* a program of another library has spawned it, */
+    bool has_run;          /* and one of it has come up */
     char *name;            /* as the rank calls it */
     struct mur_watch line; /* to it */
     struct mur_stream out;

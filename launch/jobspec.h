@@ -8,6 +8,7 @@
 #define MUR_LAUNCH_JOBSPEC_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "hosts/binding.h"
@@ -92,15 +93,18 @@ struct mur_jobspec {
     struct mur_binding_request binding;
     struct mur_launcher launcher;
     struct mur_formats formats;
-    struct mur_hosts hosts;         /* those that run ranks, from placement on */
-    int *node_of;                   /* of each rank: its host's number in `hosts` */
-    int *local_of;                  /* of each rank: its place among the ranks of that host */
-    int local_node;                 /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */
-    unsigned char secret[32];       /* that the job's processes prove themselves with to each other */
-    const char *manager;            /* whose list the hosts are from, "Slurm"; NULL: no resource manager's */
-    int stdin_rank;                 /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
-    int universe;                   /* of -usize; 0: not given */
-    int64_t timeout_ms;             /* 0: none */
+    struct mur_hosts hosts;   /* those that run ranks, from placement on */
+    int *node_of;             /* of each rank: its host's number in `hosts` */
+    int *local_of;            /* of each rank: its place among the ranks of that host */
+    int local_node;           /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */
+    unsigned char secret[32]; /* that the job's processes prove themselves with to each other */
+    const char *manager;      /* whose list the hosts are from, "Slurm"; NULL: no resource manager's */
+    const char *spawner;      /* the id of the job, of another library's program, that has spawned this; or NULL */
+    char *spawner_values;     /* which it wants to be found by PMI: keys and values, each ended by a NUL */
+    size_t spawner_bytes;     /* of them */
+    int stdin_rank;           /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
+    int universe;             /* of -usize; 0: not given */
+    int64_t timeout_ms;       /* 0: none */
     struct mur_assignments ignored; /* options that were accepted and mean nothing here, for one note */
     bool is_verbose;
     bool shows_map;   /* which rank runs where, before it does */

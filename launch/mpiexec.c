@@ -18,6 +18,7 @@
 #include "boot/spawn.h"
 #include "head.h"
 #include "hosts/placement.h"
+#include "jobs.h"
 #include "limits.h"
 #include "options/options.h"
 #include "options/parser.h"
@@ -48,11 +49,26 @@ static void name_job(struct mur_jobspec *job)
     snprintf(job->id, sizeof job->id, "%s.%d.%llx", job->host, (int)getpid(), (unsigned long long)now.tv_sec);
 }
 
+/* Another library's program has spawned the job: its name comes first. */
+static void note_spawner(struct mur_jobspec *job, const char *values)
+{
+    char *text = mur_alloc_text("%s", values);
+    size_t bytes = mur_jobs_decode(text), name = strlen(text) + 1;
+
+    job->spawner = text;
+    if (bytes > name && !text[bytes - 1]) {
+        job->spawner_values = text + name;
+        job->spawner_bytes = bytes - name;
+    }
+}
+
 /* The ranks of a spawned job are told who spawned it. */
 static void note_parent(struct mur_jobspec *job)
 {
-    const char *port = getenv(MUR_ENV_SPAWN_PORT);
+    const char *port = getenv(MUR_ENV_SPAWN_PORT), *values = getenv(MUR_ENV_SPAWN_VALUES);
 
+    if (values)
+        note_spawner(job, values);
     if (port)
         mur_assignments_add(&job->environment, mur_alloc_text("%s=%s", MUR_ENV_PARENT, port));
 }

@@ -39,7 +39,7 @@ static enum mur_name_result act_on(struct mur_kvs *names, char act, const char *
         return MUR_NAME_UNKNOWN;
     if (act == MUR_NAME_LOOKUP)
         return MUR_NAME_FINE;
-    if (strcmp(known, port) != 0)
+    if (*port && strcmp(known, port) != 0) /* programs of other libraries do not tell it */
         return MUR_NAME_OTHER_PORT;
     mur_kvs_remove(names, service);
     return MUR_NAME_FINE;

@@ -66,6 +66,7 @@ struct mur_agent {
     bool is_ending;       /* MUR_FRAME_END came */
     bool is_killing;      /* everything gets SIGKILL */
     bool has_descendants; /* waitpid still knows children */
+    bool has_run;         /* a program of another library has come up here */
     bool is_orphan;       /* mpiexec, or the agent above, is dead */
     int ended;            /* for MUR_FRAME_DONE */
     int killed;
@@ -96,7 +97,7 @@ void mur_agent_ask(void *agent, const char *key, mur_kvs_waiter *answer, void *w
 void mur_agent_open_jobs(struct mur_agent *agent);
 void mur_agent_spawn(struct mur_agent_rank *rank, const char *name); /* all of which the rank has told */
 void mur_agent_start_job(struct mur_agent *agent, const char *name, const char *value);
-bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid); /* false: it is none */
+bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid, int status); /* false: it is none */
 
 /* pmi.c */
 void mur_agent_open_pmi(struct mur_agent *agent);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Programs of other MPI libraries: what their PMI servers ask, put to the tree of agents. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "boot/pmi/mapping.h"
@@ -28,6 +29,10 @@ static void pmi_active(void *owner, int index, bool is_active)
     struct mur_agent *agent = owner;
 
     agent->ranks[index].is_in_mpi = is_active;
+    if (is_active && agent->job->spawner && !agent->has_run) {
+        agent->has_run = true;
+        mur_agent_put(agent, MUR_JOB_RUNS "\0");
+    }
 }
 
 static void pmi_abort(void *owner, int index, int code, const char *text)
@@ -37,8 +42,35 @@ static void pmi_abort(void *owner, int index, int code, const char *text)
     mur_agent_abort(&agent->ranks[index], code, text, strlen(text));
 }
 
+static void wait_for_value(void *owner, const char *key, mur_kvs_waiter *answer, void *who)
+{
+    mur_agent_get(owner, key, answer, who);
+}
+
 static const struct mur_pmi_ranks_calls pmi_calls = {
-    .put = mur_agent_put, .get = mur_agent_ask, .all_in = all_in_barrier, .is_active = pmi_active, .abort = pmi_abort};
+    .put = mur_agent_put,
+    .get = mur_agent_ask,
+    .wait = wait_for_value,
+    .all_in = all_in_barrier,
+    .is_active = pmi_active,
+    .abort = pmi_abort,
+};
+
+/* What the program that spawned this job wants it to find. */
+static void put_spawner_values(struct mur_agent *agent)
+{
+    const char *at = agent->job->spawner_values, *end = at + agent->job->spawner_bytes;
+
+    while (at < end) {
+        const char *value = at + strlen(at) + 1;
+        char *key = mur_pmi_ranks_key(at);
+
+        if (value < end)
+            mur_kvs_put(agent->kvs, key, value);
+        free(key);
+        at = value < end ? value + strlen(value) + 1 : end;
+    }
+}
 
 void mur_agent_open_pmi(struct mur_agent *agent)
 {
@@ -50,6 +82,7 @@ void mur_agent_open_pmi(struct mur_agent *agent)
                                         .owner = agent,
                                         .kvs = agent->kvs,
                                         .name = job->id,
+                                        .parent = job->spawner,
                                         .size = job->size,
                                         .universe = job->universe ? job->universe : -1,
                                         .count = agent->count,
@@ -57,4 +90,5 @@ void mur_agent_open_pmi(struct mur_agent *agent)
     if (mur_pmi_mapping_write(job->node_of, job->size, mapping, sizeof mapping))
         agent->pmi.mapping = mapping;
     mur_pmi_ranks_open(&agent->pmi);
+    put_spawner_values(agent);
 }

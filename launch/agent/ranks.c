@@ -151,7 +151,7 @@ void mur_agent_children_ready(void *owner)
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
         struct mur_agent_rank *rank = find_rank(agent, pid);
 
-        if (!rank && mur_agent_end_job_of(agent, pid))
+        if (!rank && mur_agent_end_job_of(agent, pid, status))
             continue;
         if (!rank) {
             mur_tree_reap(&agent->tree, pid, status); /* or an orphan of a rank's */

@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
 #include "boot/job.h"
 #include "boot/spawn.h"
@@ -43,8 +44,19 @@ void mur_agent_spawn(struct mur_agent_rank *rank, const char *name)
     rank->spawn_bytes = 0;
 }
 
-/* Who has spawned it may still wait for it. How it ended is its own affair. */
-bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid)
+/* Programs of other libraries do not notice that the other end of a connection is gone, and would wait for ever. */
+static void report_foreign_failure(struct mur_agent *agent, const struct mur_child_job *child, int code)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = code};
+
+    if (!child->is_foreign || !child->has_run || !code || agent->is_ending)
+        return;
+    mur_frame_set_text(&frame, "a job that a rank has spawned ended with code %d", code);
+    mur_agent_report(agent, &frame);
+}
+
+/* Who has spawned it may still wait for it. Else how it ended is its own affair. */
+bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid, int status)
 {
     struct mur_child_job *child = mur_jobs_find(&agent->jobs, pid);
 
@@ -53,6 +65,7 @@ bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid)
     child->pid = 0;
     agent->running--;
     mur_kvs_put(agent->kvs, child->name, "ended");
+    report_foreign_failure(agent, child, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     return true;
 }
 
@@ -70,7 +83,7 @@ static void answer_job(void *owner, const char *key, const char *value)
     send(child->line.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
 }
 
-/* A spawned job asks for names, and nothing else. */
+/* A spawned job asks for names, and says that its programs, of another library, run. */
 static void message_from_job(void *owner, struct mur_child_job *child, const void *data, size_t bytes)
 {
     const size_t head = offsetof(struct mur_control_message, text);
@@ -82,10 +95,14 @@ static void message_from_job(void *owner, struct mur_child_job *child, const voi
     if (bytes < head || bytes > sizeof message || message.length != bytes - head)
         return;
     memcpy(text, message.text, message.length);
-    if (message.kind == MUR_CONTROL_PUT && mur_names_is_question(text))
+    if (message.kind == MUR_CONTROL_INIT && child->is_foreign && child->pid) {
+        child->has_run = true;
+        mur_kvs_put(agent->kvs, child->name, MUR_JOB_RUNS);
+    } else if (message.kind == MUR_CONTROL_PUT && mur_names_is_question(text)) {
         mur_agent_put(agent, text);
-    else if (message.kind == MUR_CONTROL_GET && mur_names_is_answer(text))
+    } else if (message.kind == MUR_CONTROL_GET && mur_names_is_answer(text)) {
         mur_agent_get(agent, text, answer_job, child);
+    }
 }
 
 static void parent_ready(void *owner)

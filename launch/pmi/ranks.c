@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "launch/pmi/services.h"
 
 struct question { /* a get under way */
     struct mur_pmi_rank *rank;
@@ -20,6 +21,11 @@ struct question { /* a get under way */
 static char *name_of(const char *prefix, const char *key)
 {
     return mur_alloc_text("%s:%s", prefix, key);
+}
+
+char *mur_pmi_ranks_key(const char *key)
+{
+    return name_of("p", key);
 }
 
 /* ---- the socket ---- */
@@ -93,15 +99,20 @@ static bool put(void *owner, const char *key, const char *value)
     return true;
 }
 
+void mur_pmi_rank_answer(struct mur_pmi_rank *rank, uint32_t ticket, bool is_good, const char *text)
+{
+    mur_pmi_server_answer(rank->server, ticket, is_good, text);
+    settle(rank);
+}
+
 static void answer(void *owner, const char *key, const char *value)
 {
     struct question *question = owner;
     struct mur_pmi_rank *rank = question->rank;
 
     (void)key;
-    mur_pmi_server_answer(rank->server, question->ticket, value != NULL, value);
+    mur_pmi_rank_answer(rank, question->ticket, value != NULL, value);
     free(question);
-    settle(rank);
 }
 
 static struct question *ask(struct mur_pmi_rank *rank, uint32_t ticket)
@@ -182,6 +193,10 @@ static const struct mur_pmi_server_calls calls = {
     .barrier = barrier,
     .node_put = node_put,
     .node_get = node_get,
+    .publish = mur_pmi_publish,
+    .unpublish = mur_pmi_unpublish,
+    .lookup = mur_pmi_lookup,
+    .spawn = mur_pmi_spawn,
     .abort = abort_job,
     .finalized = finalized,
 };
@@ -203,7 +218,8 @@ void mur_pmi_ranks_add(struct mur_pmi_ranks *all, int index, int number, int app
                                                .appnum = appnum,
                                                .universe_size = all->universe,
                                                .kvs_name = all->name,
-                                               .mapping = all->mapping};
+                                               .mapping = all->mapping,
+                                               .parent = all->parent};
 
     *rank = (struct mur_pmi_rank){.all = all, .index = index, .number = number};
     rank->server = mur_pmi_server_create(fd, &facts, &calls, rank);

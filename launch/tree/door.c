@@ -211,8 +211,12 @@ static bool greet(int fd, const unsigned char *secret, int own, int parent, uint
     struct mur_welcome welcome;
 
     mur_handshake_call(&handshake, secret, MUR_PURPOSE_AGENTS, 0, own, parent);
-    if (!say(fd, &handshake.hello, sizeof handshake.hello) || !hear(fd, &challenge, sizeof challenge))
+    if (!say(fd, &handshake.hello, sizeof handshake.hello))
         return false;
+    if (!hear(fd, &challenge, sizeof challenge)) {
+        errno = errno == ECONNRESET ? EPROTO : errno; /* it has read a hello that it does not like */
+        return false;
+    }
     if (!mur_handshake_prove(&handshake, &challenge, received, &proof)) {
         errno = EACCES;
         return false;

@@ -238,6 +238,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_launcher(cursor, &job->launcher);
     pass_formats(cursor, &job->formats);
     pass_constant(cursor, &job->manager);
+    pass_constant(cursor, &job->spawner);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);
     pass(cursor, &job->universe, sizeof job->universe);
     pass_bool(cursor, &job->is_verbose);

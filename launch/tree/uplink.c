@@ -149,12 +149,13 @@ static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
 
 /* ---- the connection ---- */
 
-/* One round of all addresses. Sets *is_refused when somebody's system answered that nobody listens there any more. */
-static bool call(struct mur_uplink *uplink, bool *is_refused, char *text, size_t room)
+/* One round of all addresses. Sets *fault to what the first said: ECONNREFUSED, nobody listens there any more; EPROTO,
+ * somebody does who does not go on after our hello. */
+static bool call(struct mur_uplink *uplink, int *fault, char *text, size_t room)
 {
     size_t used = 0;
 
-    *is_refused = false;
+    *fault = 0;
     for (int i = 0; i < uplink->address_count; i++) {
         uint64_t peer_received;
         char address[64];
@@ -169,7 +170,7 @@ static bool call(struct mur_uplink *uplink, bool *is_refused, char *text, size_t
             return mur_branch_attach(&uplink->branch, fd, peer_received);
         }
         if (i == 0)
-            *is_refused = errno == ECONNREFUSED;
+            *fault = errno;
         if (used < room)
             used += (size_t)snprintf(text + used, room - used, "%s%s: %s", i ? ", " : "",
                                      mur_address_text(&uplink->addresses[i], address), strerror(errno));
@@ -200,8 +201,8 @@ static void give_up(struct mur_uplink *uplink)
 static void tick(void *owner)
 {
     struct mur_uplink *uplink = owner;
-    bool is_refused;
     char text[1024];
+    int fault;
 
     if (!uplink->cut_since && mur_branch_silence(&uplink->branch) > mur_host_timeout()) {
         give_up(uplink);
@@ -213,10 +214,10 @@ static void tick(void *owner)
             mur_timer_set(&uplink->timer, TICK_MS);
         return;
     }
-    if (call(uplink, &is_refused, text, sizeof text)) {
+    if (call(uplink, &fault, text, sizeof text)) {
         uplink->cut_since = 0;
         mur_timer_set(&uplink->timer, TICK_MS);
-    } else if (is_refused || mur_loop_now() - uplink->cut_since > mur_host_timeout()) {
+    } else if (fault == ECONNREFUSED || mur_loop_now() - uplink->cut_since > mur_host_timeout()) {
         give_up(uplink); /* refused by an address that has answered before: the parent has ended */
     } else {
         mur_timer_set(&uplink->timer, RETRY_MS);
@@ -226,7 +227,7 @@ static void tick(void *owner)
 bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *text, size_t bytes)
 {
     int64_t start = mur_loop_now();
-    bool is_refused;
+    int fault;
 
     uplink->loop = loop;
     uplink->branch.message = message;
@@ -235,9 +236,10 @@ bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *tex
     uplink->input.fd = -1;
     uplink->outputs[0].pipe.fd = uplink->outputs[1].pipe.fd = -1;
     mur_branch_open(&uplink->branch, loop);
-    while (!call(uplink, &is_refused, text, bytes)) {
-        if (mur_loop_now() - start > (is_refused ? REFUSED_MS : mur_host_timeout()))
-            return false; /* the parent listens before it starts this agent: refused, it is no more */
+    while (!call(uplink, &fault, text, bytes)) {
+        /* The parent listens before it starts this agent: refused, it is no more, or another version's. */
+        if (mur_loop_now() - start > (fault == ECONNREFUSED || fault == EPROTO ? REFUSED_MS : mur_host_timeout()))
+            return false;
         usleep(RETRY_MS * 1000);
     }
     uplink->timer = (struct mur_timer){.fire = tick, .owner = uplink};

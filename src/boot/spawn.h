@@ -13,11 +13,16 @@
 #define MUR_ENV_SPAWN_SEPARATOR "MUR_SPAWN_SEPARATOR"
 #define MUR_ENV_SPAWN_FD        "MUR_SPAWN_FD"
 #define MUR_ENV_SPAWN_UNIVERSE  "MUR_SPAWN_UNIVERSE"
+#define MUR_ENV_SPAWN_VALUES    "MUR_SPAWN_VALUES" /* instead of a port: see MUR_SPAWN_VALUE */
 
 /* In an argument list: -host and the hosts of the job, if it has a list. */
 #define MUR_SPAWN_HOSTS "\1hosts"
 
-/* mpiexec's arguments, each ended by a NUL; the first two are the port and the separator. */
+/* There, too, where a program of another library spawns: a key and a value follow that the new job finds by PMI. */
+#define MUR_SPAWN_VALUE "\1value"
+
+/* mpiexec's arguments, each ended by a NUL; the first two are the port, empty where another library's program spawns,
+ * and the separator. */
 struct mur_spawn_text {
     char *bytes;
     size_t count, room;

@@ -2,6 +2,7 @@
 /* Start, stop and one pass of progress: transports, then sends that had no room, then tasks. */
 #include "engine/engine.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -19,6 +20,18 @@
 struct mur_engine mur_engine;
 mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
+
+void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame)
+{
+    char text[320], who[64];
+
+    snprintf(
+        text, sizeof text,
+        "rank %d on %s received a frame from %s that cannot be (kind %u, %u bytes); are the versions of Murmur the "
+        "same? Or that process has overwritten memory that is not its own",
+        mur_process.rank, mur_process.host, mur_peer_text(peer, who), frame->kind, frame->bytes);
+    mur_boot_abort(1, text);
+}
 
 static int open_transports(int size, size_t common_bytes)
 {

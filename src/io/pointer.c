@@ -19,7 +19,10 @@ struct content {
 struct waiter {
     volatile uint8_t is_complete;
     int64_t value;
+    struct waiter *next;
 };
+
+static struct waiter *waiters; /* whose answers are believed; the engine's lock guards them */
 
 static void send_frame(struct mur_peer *peer, int kind, const struct mur_file *file, struct content content)
 {
@@ -50,11 +53,14 @@ static void answered(struct mur_peer *peer, const struct mur_frame *frame, const
     struct content content;
     struct waiter *waiter;
 
-    (void)peer;
     if (frame->bytes != sizeof content)
-        return;
+        mur_frame_refuse(peer, frame);
     memcpy(&content, data, sizeof content);
-    waiter = (struct waiter *)(uintptr_t)content.address;
+    waiter = waiters;
+    while (waiter && (uintptr_t)waiter != content.address)
+        waiter = waiter->next;
+    if (!waiter)
+        mur_frame_refuse(peer, frame);
     waiter->value = content.value;
     waiter->is_complete = 1;
 }
@@ -63,6 +69,15 @@ void mur_pointer_setup(void)
 {
     mur_frame_handlers[MUR_FRAME_POINTER_ADD] = asked;
     mur_frame_handlers[MUR_FRAME_POINTER_IS] = answered;
+}
+
+static void forget(const struct waiter *waiter)
+{
+    struct waiter **link = &waiters;
+
+    while (*link != waiter)
+        link = &(*link)->next;
+    *link = waiter->next;
 }
 
 int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before)
@@ -75,9 +90,12 @@ int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before
         *before = file->shared_pointer;
         file->shared_pointer += etypes;
     } else {
+        waiter.next = waiters;
+        waiters = &waiter;
         send_frame(&mur_engine.peers[file->comm->processes[0]], MUR_FRAME_POINTER_ADD, file,
                    (struct content){etypes, (uintptr_t)&waiter});
         mur_wait_for(&waiter.is_complete);
+        forget(&waiter);
         *before = waiter.value;
     }
     return MPI_SUCCESS;

@@ -311,25 +311,41 @@ static void name_request(struct mur_frame *frame, uint64_t request)
     frame->source = (int32_t)(request >> 32);
 }
 
-static struct mur_request *named_request(const struct mur_frame *frame)
+/* The live request of this side that a frame of the peer's names by its address. */
+static struct mur_request *request_at(struct mur_peer *peer, const struct mur_frame *frame, uint64_t address,
+                                      enum mur_operation operation)
 {
-    return (struct mur_request *)(uintptr_t)(frame->context | (uint64_t)(uint32_t)frame->source << 32);
+    struct mur_request *request = mur_object_find((void *)(uintptr_t)address, MUR_KIND_REQUEST);
+
+    if (__builtin_expect(!request || request->peer != peer || request->operation != operation || request->is_complete,
+                         0))
+        mur_frame_refuse(peer, frame);
+    return request;
+}
+
+/* Of a piece. */
+static struct mur_request *named_request(struct mur_peer *peer, const struct mur_frame *frame)
+{
+    uint64_t address = frame->context | (uint64_t)(uint32_t)frame->source << 32;
+    struct mur_request *request = request_at(peer, frame, address, MUR_RECEIVE);
+
+    if (__builtin_expect(frame->bytes > (size_t)request->result.bytes - request->moved, 0))
+        mur_frame_refuse(peer, frame);
+    return request;
 }
 
 /* A piece of a message whose buffer is one run of bytes may be put there as it arrives. */
 static void *place_piece(struct mur_peer *peer, const struct mur_frame *frame)
 {
-    struct mur_request *request = named_request(frame);
+    struct mur_request *request = named_request(peer, frame);
 
-    (void)peer;
     return request->is_dense ? request->buffer + request->moved : NULL;
 }
 
 static void piece_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    struct mur_request *request = named_request(frame);
+    struct mur_request *request = named_request(peer, frame);
 
-    (void)peer;
     if (data == request->buffer + request->moved)
         ; /* it is there */
     else if (request->is_dense)
@@ -429,11 +445,20 @@ static void start_pieces(struct mur_request *request, size_t bytes)
     mur_backlog_add(request->peer, &request->backlog);
 }
 
+static const struct claim *claim_of(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    if (frame->bytes != sizeof(struct claim))
+        mur_frame_refuse(peer, frame);
+    return data;
+}
+
 static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    const struct claim *claim = data;
-    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->sender_request;
+    const struct claim *claim = claim_of(peer, frame, data);
+    struct mur_request *request = request_at(peer, frame, claim->sender_request, MUR_SEND);
 
+    if (claim->bytes > request->bytes)
+        mur_frame_refuse(peer, frame);
     request->peer_request = claim->receiver_request;
     if (frame->flags & FLAG_PIECES) {
         start_pieces(request, claim->bytes);
@@ -444,9 +469,9 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
 }
 
 /* The receiver has copied the last byte (or wants none). */
-static void done_at_receiver(struct mur_peer *peer, const struct claim *claim)
+static void done_at_receiver(struct mur_peer *peer, const struct mur_frame *done, const struct claim *claim)
 {
-    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->sender_request;
+    struct mur_request *request = request_at(peer, done, claim->sender_request, MUR_SEND);
 
     mur_task_remove(&request->task);
     if (request->transfer)
@@ -455,9 +480,9 @@ static void done_at_receiver(struct mur_peer *peer, const struct claim *claim)
 }
 
 /* The sender has copied the last byte, and must hear that this side is done with the transfer. */
-static void done_at_sender(struct mur_peer *peer, const struct claim *claim)
+static void done_at_sender(struct mur_peer *peer, const struct mur_frame *done, const struct claim *claim)
 {
-    struct mur_request *request = (struct mur_request *)(uintptr_t)claim->receiver_request;
+    struct mur_request *request = request_at(peer, done, claim->receiver_request, MUR_RECEIVE);
     struct mur_frame frame = {.kind = MUR_FRAME_RELEASE, .bytes = sizeof request->transfer_token};
 
     mur_task_remove(&request->task);
@@ -469,16 +494,17 @@ static void done_at_sender(struct mur_peer *peer, const struct claim *claim)
 static void done_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     if (frame->flags & FLAG_BY_SENDER)
-        done_at_sender(peer, data);
+        done_at_sender(peer, frame, claim_of(peer, frame, data));
     else
-        done_at_receiver(peer, data);
+        done_at_receiver(peer, frame, claim_of(peer, frame, data));
 }
 
 static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     uint64_t token;
 
-    (void)frame;
+    if (frame->bytes != sizeof token || !peer->transport->shared)
+        mur_frame_refuse(peer, frame);
     memcpy(&token, data, sizeof token);
     transfer_put(token, peer);
 }

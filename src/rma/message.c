@@ -18,6 +18,7 @@
 enum { UNDER_WAY = 8, VECTORS = 64 };
 
 struct operation {
+    struct mur_object object; /* so that an answer is believed that names a live one only */
     struct operation *next;
     struct mur_rma_queue *queue;
     enum mur_rma_kind kind;
@@ -40,6 +41,17 @@ struct mur_rma_queue {
     long awaited;                    /* operations that have not been answered to the end */
 };
 
+static struct mur_pool operations = MUR_POOL(MUR_KIND_ACCESS, struct operation, "one-sided operations by message");
+
+static struct operation *new_operation(void)
+{
+    struct operation *operation = mur_pool_get(&operations);
+
+    if (operation)
+        memset(&operation->object + 1, 0, sizeof *operation - sizeof operation->object);
+    return operation;
+}
+
 /* Where pieces are put together; the engine's lock is held all the while. */
 static unsigned char *scratch;
 static size_t scratch_bytes;
@@ -58,7 +70,7 @@ static void finish(struct operation *operation)
     mur_rma_stream_end(&operation->origin);
     mur_rma_stream_end(&operation->target);
     mur_rma_stream_end(&operation->result);
-    free(operation);
+    mur_pool_put(&operations, operation);
 }
 
 /* ---- one piece ---- */
@@ -328,7 +340,7 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *a, const stru
                  struct mur_request **request_p)
 {
     struct mur_rma_queue *queue = queue_of(a->win, a->rank);
-    struct operation *operation = queue ? calloc(1, sizeof *operation) : NULL;
+    struct operation *operation = queue ? new_operation() : NULL;
     int rc;
 
     if (!operation)
@@ -364,10 +376,13 @@ static void answer_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     struct operation *operation;
     struct mur_rma_queue *queue;
 
-    (void)peer;
-    (void)frame;
+    if (frame->bytes < sizeof answer)
+        mur_frame_refuse(peer, frame);
     memcpy(&answer, data, sizeof answer);
-    operation = (struct operation *)(uintptr_t)answer.id;
+    operation = mur_object_find((void *)(uintptr_t)answer.id, MUR_KIND_ACCESS);
+    if (!operation || peer_of(operation->queue) != peer || answer.bytes > operation->bytes - operation->answered ||
+        (!answer.error && frame->bytes < sizeof answer + answer.bytes))
+        mur_frame_refuse(peer, frame);
     queue = operation->queue;
     if (answer.error) {
         queue->win->targets[queue->rank].reported = (uint8_t)answer.error;

@@ -82,6 +82,25 @@ static bool perform_runs(struct mur_win *win, const struct mur_rma_access *heade
     return true;
 }
 
+/* Whether the frame has all that its header says, and an answer has room for what is asked. */
+static bool is_whole(const struct mur_rma_access *header, const struct mur_frame *frame, const unsigned char *runs,
+                     bool brings)
+{
+    uint64_t need = sizeof *header + (uint64_t)header->runs * sizeof(struct mur_rma_run), total = 0;
+
+    if (need > frame->bytes || ((header->kind == MUR_RMA_GET || header->kind == MUR_RMA_SWAP) && !header->id))
+        return false;
+    for (int i = 0; i < header->runs && total <= header->bytes; i++) {
+        struct mur_rma_run run;
+
+        memcpy(&run, runs + (size_t)i * sizeof run, sizeof run);
+        total += (uint64_t)run.count * run.bytes;
+    }
+    if (brings)
+        need += header->kind == MUR_RMA_SWAP ? 2 * total : total;
+    return total <= header->bytes && need <= frame->bytes;
+}
+
 static void access_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_win *win = mur_win_of_context(frame->context);
@@ -90,9 +109,13 @@ static void access_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     struct mur_frame back = {.kind = MUR_FRAME_ANSWER};
     bool brings, is_done;
 
+    if (!win || frame->bytes < sizeof header || frame->source < 0 || frame->source >= win->comm->size)
+        mur_frame_refuse(peer, frame);
     memcpy(&header, data, sizeof header);
     brings = header.kind == MUR_RMA_PUT || header.kind == MUR_RMA_SWAP ||
              (header.kind != MUR_RMA_GET && header.reduction != MUR_REDUCE_NO_OP);
+    if (!is_whole(&header, frame, (const unsigned char *)data + sizeof header, brings))
+        mur_frame_refuse(peer, frame);
     if (header.id) {
         answer = malloc(sizeof *answer + header.bytes);
         if (!answer)
@@ -150,14 +173,19 @@ static void act(struct mur_win *win, int rank, int what, int flags)
 
 static void sync_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
+    struct mur_win *win = mur_win_of_context(frame->context);
     uint64_t token;
 
     if (frame->tag == MUR_SYNC_HELP) {
+        if (frame->bytes != sizeof token || !win || !peer->transport->can_copy)
+            mur_frame_refuse(peer, frame);
         memcpy(&token, data, sizeof token);
         mur_rma_help_asked(peer, frame->context, token);
         return;
     }
-    act(mur_win_of_context(frame->context), frame->source, frame->tag, frame->flags);
+    if (!win || frame->source < 0 || frame->source >= win->comm->size)
+        mur_frame_refuse(peer, frame);
+    act(win, frame->source, frame->tag, frame->flags);
 }
 
 void mur_rma_tell(struct mur_win *win, int rank, int what, int flags)

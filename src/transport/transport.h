@@ -67,6 +67,10 @@ extern mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
 /* The network keeps frames back. */
 extern bool mur_transport_has_unsent;
 
+/* Ends the job: a frame that cannot be. Its sender has proved that it belongs to the job, so it is a mistake of the
+ * library's, or memory that a program has overwritten; nothing can be believed any more. */
+void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame) __attribute__((noreturn, cold));
+
 /* Called by transports for each frame that arrived. */
 static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {

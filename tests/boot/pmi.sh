@@ -55,6 +55,12 @@ says "Open MPI" OMPI_COMM_WORLD_RANK=0 OMPI_COMM_WORLD_SIZE=2
 says "PMIx" PMIX_RANK=0 PMIX_NAMESPACE=nobody
 says "PMIX_NAMESPACE is missing" PMIX_RANK=0
 
+MPIEXEC=$BUILD/bin/mpiexec
+for protocol in 1 2; do
+    run 0 4 "$MPIEXEC" -n 4 "$RANK" $protocol names
+    run 0 6 "$MPIEXEC" -n 2 "$RANK" $protocol spawn
+done
+
 if command -v mpiexec.hydra >/dev/null; then
     for mode in "" -pmi-port; do
         run 0 4 mpiexec.hydra $mode -n 4 "$RANK" names

@@ -120,6 +120,23 @@ in_host 1 ip route del blackhole 10.77.0.2/32
 in_host 2 ip route del blackhole 10.77.0.1/32
 nothing_left "hosts that do not reach each other"
 
+# Another version of Murmur on one host.
+cat >"$scratch/mixed" <<END
+#!/bin/bash
+host=\$1
+shift
+[ "\$host" != h2 ] || set -- "\${*//$(sed 's,/,\\/,g' <<<"$mpiexec")/$BIN/hosts-later-mpiexec}"
+exec "$scratch/rsh" "\$host" "\$*"
+END
+chmod +x "$scratch/mixed"
+start=$SECONDS
+timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/mixed" -host h1,h2 -n 2 true >"$scratch/out" 2>&1 &&
+    fail "two versions of Murmur: code 0"
+says "two versions of Murmur" "version 1000 of Murmur's protocol"
+says "two versions of Murmur" "host h2"
+[ $((SECONDS - start)) -lt 15 ] || fail "two versions of Murmur: took $((SECONDS - start)) s"
+nothing_left "two versions of Murmur"
+
 # Errors of daily life.
 refuse() { # expected part, arguments
     local part=$1

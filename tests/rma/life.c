@@ -114,7 +114,7 @@ int main(int argc, char **argv)
     kib = shared_kib();
     for (int i = 0; i < rounds; i++)
         once(i);
-    CHECK(count_entries("/proc/self/fd") <= files);
+    CHECK(count_entries("/proc/self/fd") <= files + size); /* connections between hosts come when they are needed */
     CHECK(count_lines("/proc/self/maps") <= maps + 8);
     CHECK(shared_kib() <= kib + 2048);
     MPI_Finalize();

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank 1 writes into its connection to rank 0, past the library: noise, or frames whose fields are random; the seed is
+ * the argument. Rank 0 must notice and say so, or go on: garbage.sh sees to it that it neither crashes nor hangs. */
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test.h"
+
+enum { LARGE = 200000, ROUNDS = 20, HOLD = 6 };
+
+struct frame { /* as src/transport/tcp/tcp.h has it */
+    uint16_t kind, flags;
+    uint32_t context;
+    int32_t source, tag;
+    uint32_t bytes, spare;
+};
+
+static unsigned next(unsigned *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+/* The connections of this process, of which one leads to rank 0. */
+static void write_to_all(const void *data, size_t bytes)
+{
+    for (int fd = 3; fd < 64; fd++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+
+        if (getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
+            (address.ss_family == AF_INET || address.ss_family == AF_INET6) &&
+            send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+            continue;
+    }
+}
+
+static void write_garbage(unsigned *state)
+{
+    static unsigned char data[3000];
+    struct frame frame = {.kind = (uint16_t)(next(state) % 12), .flags = (uint16_t)(next(state) % 8)};
+    size_t bytes = 24 + next(state) % 2000 / 8 * 8;
+
+    for (size_t i = 0; i < sizeof data; i++)
+        data[i] = (unsigned char)next(state);
+    frame.kind += frame.kind == HOLD;
+    frame.context = next(state) % 3 ? next(state) % 8 : next(state);
+    frame.source = (int32_t)(next(state) % 4) - 1;
+    frame.tag = (int32_t)(next(state) % 8);
+    frame.bytes = (uint32_t)bytes - 24;
+    if (next(state) % 4 == 0) /* less than there is, or more than can be: for any other the receiver would wait */
+        frame.bytes = next(state) % 2 ? (uint32_t)(next(state) % bytes) / 2 : 1u << 20 | next(state);
+    if (next(state) % 3)
+        memcpy(data, &frame, sizeof frame);
+    write_to_all(data, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    unsigned state = argc > 1 ? (unsigned)atoi(argv[1]) : 1;
+    static char buffer[LARGE];
+    int rank;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Sendrecv_replace(buffer, round % 2 ? LARGE : 100, MPI_BYTE, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE);
+        if (rank == 1 && round >= 2 && next(&state) % 4 == 0)
+            write_garbage(&state);
+    }
+    MPI_Finalize();
+    return 0;
+}
