@@ -20,6 +20,7 @@ enum {
     PIECE = 4 << 20,   /* of a nonblocking access, */
     LARGEST = 1 << 30, /* and of a blocking one: below what a system call can move */
     STAGING = 1 << 20,
+    BACKGROUND_MIN = 64 << 10, /* bytes from which on it pays to let the kernel do it meanwhile */
     SEGMENTS = 64,
     READ_STRIDE = 8 << 10, /* bytes from stretch to stretch up to which it is cheaper to read what lies between, */
     WRITE_STRIDE = 2 << 10 /* and to write it as well */
@@ -165,33 +166,103 @@ static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *
     return (ssize_t)moved;
 }
 
+/* A piece has been moved between file and `run`, as far as the file reaches. */
+static bool take_piece(struct mur_access *access, const char *run, size_t bytes, size_t done)
+{
+    struct mur_cursor *memory = &access->memory;
+
+    if (memory->type->is_dense)
+        memory->position += done;
+    else if (!access->is_write)
+        mur_cursor_unpack(memory, run, done);
+    access->moved += done;
+    return done < bytes || !mur_access_rest(access);
+}
+
+/* Nonblocking accesses of one run. Where it is not possible, the caller goes on by itself. */
+static bool begin_piece(struct mur_access *access, char *run, size_t bytes)
+{
+    struct mur_file *file = access->file;
+    MPI_Offset offset = file->displacement + access->start + (MPI_Offset)access->moved;
+
+    if (!access->request || !file->shape->is_dense || file->is_atomic || bytes < BACKGROUND_MIN ||
+        (access->is_write && must_lock(file)))
+        return false;
+    if (access->is_write && !mur_gate_begin(file->area, offset, offset + (MPI_Offset)bytes))
+        return false;
+    if (!mur_uring_start(&access->background.op, file->fd, access->is_write, run, bytes, (off_t)offset)) {
+        if (access->is_write)
+            mur_gate_end(file->area);
+        return false;
+    }
+    access->background.memory = run;
+    access->background.bytes = bytes;
+    return true;
+}
+
+/* What the kernel has left of it is done here: it knows when there is a reason to stop. */
+static bool end_piece(struct mur_access *access)
+{
+    struct mur_file *file = access->file;
+    size_t bytes = access->background.bytes, done;
+    char *run = access->background.memory;
+    ssize_t result;
+
+    mur_uring_poll();
+    if (access->background.op.is_busy)
+        return false;
+    access->background.bytes = 0;
+    if (access->is_write)
+        mur_gate_end(file->area);
+    result = access->background.op.result;
+    done = result > 0 ? (size_t)result : 0;
+    if (done < bytes && (access->is_write || result != 0)) {
+        MPI_Offset offset = file->displacement + access->start + (MPI_Offset)(access->moved + done);
+
+        result =
+            mur_file_transfer(file, run + done, (struct mur_segment){offset, bytes - done}, access->is_write);
+        if (result < 0)
+            return fail(access, errno);
+        done += (size_t)result;
+    }
+    return take_piece(access, run, bytes, done);
+}
+
+/* Through a buffer where memory is not one run. */
+static bool step_staged(struct mur_access *access, size_t bytes)
+{
+    struct mur_cursor walk;
+    ssize_t done;
+
+    bytes = bytes < STAGING ? bytes : STAGING;
+    if (!has_staging(access, bytes))
+        return fail_memory(access);
+    if (access->is_write)
+        mur_cursor_pack(&access->memory, access->staging, bytes);
+    if (begin_piece(access, access->staging, bytes))
+        return false;
+    mur_view_start(access->file, access->start + (MPI_Offset)access->moved, &walk);
+    done = transfer_run(access, &walk, access->staging, bytes);
+    return done < 0 ? fail(access, errno) : take_piece(access, access->staging, bytes, (size_t)done);
+}
+
 /* The next `bytes`, at most a piece. */
 static bool step_plain(struct mur_access *access, size_t bytes)
 {
-    struct mur_cursor *memory = &access->memory, walk;
-    bool is_staged = !memory->type->is_dense;
-    size_t most = is_staged ? STAGING : access->request || !access->file->shape->is_dense ? PIECE : LARGEST;
-    char *run = memory->buffer + memory->position;
+    char *run = access->memory.buffer + access->memory.position;
+    struct mur_cursor walk;
     ssize_t done;
 
-    bytes = bytes < most ? bytes : most;
-    if (is_staged) {
-        if (!has_staging(access, bytes))
-            return fail_memory(access);
-        run = access->staging;
-        if (access->is_write)
-            mur_cursor_pack(memory, run, bytes);
-    }
+    if (!access->memory.type->is_dense)
+        return step_staged(access, bytes);
+    bytes = bytes < LARGEST ? bytes : LARGEST;
+    if (begin_piece(access, run, bytes))
+        return false;
+    if (bytes > PIECE && (access->request || !access->file->shape->is_dense))
+        bytes = PIECE;
     mur_view_start(access->file, access->start + (MPI_Offset)access->moved, &walk);
     done = transfer_run(access, &walk, run, bytes);
-    if (done < 0)
-        return fail(access, errno);
-    if (is_staged && !access->is_write)
-        mur_cursor_unpack(memory, run, (size_t)done);
-    else if (!is_staged)
-        memory->position += (size_t)done;
-    access->moved += (size_t)done;
-    return (size_t)done < bytes || !mur_access_rest(access);
+    return done < 0 ? fail(access, errno) : take_piece(access, run, bytes, (size_t)done);
 }
 
 /* ---- sieving ---- */
@@ -278,7 +349,8 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     ssize_t done;
     int number;
 
-    mur_gate_enter(file->area, sieve->offset, sieve->end, true);
+    if (!mur_gate_enter(file->area, sieve->offset, sieve->end, true))
+        return step_plain(access, sieve->bytes);
     done = mur_sieve_lock(file, sieve->offset, span, &is_locked);
     if (done >= 0 && sieve->bytes < span)
         done = file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset);
@@ -337,6 +409,8 @@ static bool step_atomic(struct mur_access *access)
 
 bool mur_access_step(struct mur_access *access)
 {
+    if (access->background.bytes)
+        return end_piece(access);
     if (access->error || !mur_access_rest(access) || !access->file->shape->size)
         return true;
     return access->file->is_atomic ? step_atomic(access) : step(access);

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "io/area.h"
 #include "io/file.h"
+#include "io/uring.h"
 
 struct mur_access {
     struct mur_task task; /* the first member */
@@ -26,6 +27,11 @@ struct mur_access {
     int error;                /* a code */
     char *staging;            /* owned */
     size_t staging_bytes;
+    struct {
+        struct mur_uring_op op;
+        char *memory;
+        size_t bytes; /* 0: there is none */
+    } background;     /* the piece that the kernel is moving */
     struct mur_request *request;
     volatile uint8_t is_complete;
     /* the user's data, and its other form */
