@@ -179,14 +179,22 @@ static bool take_piece(struct mur_access *access, const char *run, size_t bytes,
     return done < bytes || !mur_access_rest(access);
 }
 
-/* Nonblocking accesses of one run. Where it is not possible, the caller goes on by itself. */
+/* Nonblocking accesses of one run. */
+static bool is_for_background(const struct mur_access *access, size_t bytes)
+{
+    const struct mur_file *file = access->file;
+
+    return access->request && file->shape->is_dense && !file->is_atomic && bytes >= BACKGROUND_MIN &&
+           !(access->is_write && must_lock(file)) && mur_uring_is_there();
+}
+
+/* Where it is not possible, the caller goes on by itself. */
 static bool begin_piece(struct mur_access *access, char *run, size_t bytes)
 {
     struct mur_file *file = access->file;
     MPI_Offset offset = file->displacement + access->start + (MPI_Offset)access->moved;
 
-    if (!access->request || !file->shape->is_dense || file->is_atomic || bytes < BACKGROUND_MIN ||
-        (access->is_write && must_lock(file)))
+    if (!is_for_background(access, bytes))
         return false;
     if (access->is_write && !mur_gate_begin(file->area, offset, offset + (MPI_Offset)bytes))
         return false;
@@ -530,6 +538,16 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     return *is_over || access->moved != before;
 }
 
+/* What the kernel can do meanwhile is handed to it before the call returns. True: all is complete. */
+static bool launch(struct mur_access *access)
+{
+    if (access->error || !is_for_background(access, mur_access_rest(access)))
+        return false;
+    if (!is_shared(access))
+        mur_access_step(access);
+    return is_shared(access) && mur_access_is_alone(access) && mur_two_phase_step(access);
+}
+
 static const struct mur_request_kind collective_kind = {.name = "a collective file access",
                                                         .is_kept_while_active = true};
 static const struct mur_request_kind independent_kind = {.name = "a file access"};
@@ -556,6 +574,9 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     }
     if (is_shared(access))
         access->ticket = access->file->area->started++;
-    mur_task_add(&access->task);
+    if (launch(access))
+        mur_access_complete(access);
+    else
+        mur_task_add(&access->task);
     return MPI_SUCCESS;
 }

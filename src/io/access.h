@@ -72,6 +72,7 @@ bool mur_access_step(struct mur_access *access);
 /* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. A rank that is
  * alone after the wish has to perform its part by mur_access_step before it asks for the plan. */
 enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
+bool mur_access_is_alone(const struct mur_access *access);
 struct mur_wish mur_access_wish(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);
 

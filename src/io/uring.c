@@ -97,15 +97,18 @@ static bool submit(uint32_t tail)
     return false;
 }
 
+bool mur_uring_is_there(void)
+{
+    if (mur_settings.io_uring && !ring.fd)
+        open_ring();
+    return mur_settings.io_uring && ring.fd > 0;
+}
+
 bool mur_uring_start(struct mur_uring_op *op, int fd, bool is_write, void *memory, size_t bytes, off_t offset)
 {
     uint32_t tail;
 
-    if (!mur_settings.io_uring)
-        return false;
-    if (!ring.fd)
-        open_ring();
-    if (ring.fd < 0 || ring.under_way == ENTRIES)
+    if (!mur_uring_is_there() || ring.under_way == ENTRIES)
         return false;
     tail = atomic_load_explicit(ring.submit_tail, memory_order_relaxed);
     ring.submissions[tail & ring.submit_mask] = (struct io_uring_sqe){

@@ -17,6 +17,9 @@ struct mur_uring_op {
     ssize_t result; /* bytes, maybe fewer than asked for, or -errno */
 };
 
+/* Whether there is a ring; tries to open it. */
+bool mur_uring_is_there(void);
+
 /* The operation and the memory stay where they are until it is over. At most 1 GiB. */
 bool mur_uring_start(struct mur_uring_op *op, int fd, bool is_write, void *memory, size_t bytes, off_t offset);
 void mur_uring_poll(void);
