@@ -46,7 +46,7 @@ struct mur_engine {
     struct mur_peer *backlogged;
     struct mur_task *tasks;
     long silent_operations; /* that are under way, and end without waking this process */
-    long open_operations; /* requests whose other side still needs this process; finalize waits for zero */
+    long open_operations;   /* requests whose other side still needs this process; finalize waits for zero */
 };
 extern struct mur_engine mur_engine;
 

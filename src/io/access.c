@@ -227,8 +227,7 @@ static bool end_piece(struct mur_access *access)
     if (done < bytes && (access->is_write || result != 0)) {
         MPI_Offset offset = file->displacement + access->start + (MPI_Offset)(access->moved + done);
 
-        result =
-            mur_file_transfer(file, run + done, (struct mur_segment){offset, bytes - done}, access->is_write);
+        result = mur_file_transfer(file, run + done, (struct mur_segment){offset, bytes - done}, access->is_write);
         if (result < 0)
             return fail(access, errno);
         done += (size_t)result;

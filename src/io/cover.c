@@ -89,7 +89,8 @@ static struct survey look(const mur_cover_word *words, size_t bytes)
 
 static bool may_fill_holes(const struct mur_file *file, const struct survey *found)
 {
-    return mur_file_may_sieve_writes(file) && found->stretches > FEW_STRETCHES && (found->end - found->first) / found->stretches <= NEAR_STRIDE;
+    return mur_file_may_sieve_writes(file) && found->stretches > FEW_STRETCHES &&
+           (found->end - found->first) / found->stretches <= NEAR_STRIDE;
 }
 
 /* Reads what lies between the stretches, and writes all of it; nobody else may write there meanwhile. Returns errno. */
@@ -152,8 +153,8 @@ int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_
     return number;
 }
 
-int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
-                   const mur_cover_word *words, MPI_Offset *valid)
+int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end, const mur_cover_word *words,
+                   MPI_Offset *valid)
 {
     size_t marks = (size_t)((end - start + MUR_MARKED - 1) / MUR_MARKED), from, to = 0, next, next_to;
 

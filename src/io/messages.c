@@ -51,9 +51,9 @@ struct mur_exchange {
     uint64_t round, rounds;
     char *buffer; /* of the pane that this rank serves */
     mur_cover_word *words;
-    struct parcel *out; /* [aggregators] of this rank */
-    struct parcel *in;  /* [ranks] at an aggregator */
-    int64_t verdict;    /* errno << 32 | rank + 1 */
+    struct parcel *out;       /* [aggregators] of this rank */
+    struct parcel *in;        /* [ranks] at an aggregator */
+    int64_t verdict;          /* errno << 32 | rank + 1 */
     struct mur_type *nothing; /* one byte, all elements of which lie at one place: for what there is no room for, */
     char byte;                /* which is there */
 };
@@ -222,9 +222,8 @@ static void receive_parcel(struct mur_schedule *s, struct mur_exchange *x, int r
     struct mur_type *type = byte_type();
     void *segments, *data;
 
-    parcel->is_dropped =
-        !make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
-        !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD);
+    parcel->is_dropped = !make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
+                         !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD);
     segments = parcel->segments;
     data = parcel->data;
     if (parcel->is_dropped) {

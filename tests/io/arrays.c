@@ -164,8 +164,8 @@ int main(int argc, char **argv)
     MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
     snprintf(name, sizeof name, "%s/murmur-arrays-%d", temporary ? temporary : "/tmp", pid);
     random_start();
-    CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                        MPI_INFO_NULL, &file) == MPI_SUCCESS);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                        &file) == MPI_SUCCESS);
     for (int round = 0; round < 80; round++) {
         MPI_Offset head = 0;
 

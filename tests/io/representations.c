@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Every predefined type, C's, Fortran's and C++'s, in external32 and in a representation of the user's, written and read
- * in every form through views that interleave the ranks: the file has byte for byte what MPI_Pack_external says, or
- * what the user's function made of it, and reading brings the values back. */
+/* Every predefined type, C's, Fortran's and C++'s, in external32 and in a representation of the user's, written and
+ * read in every form through views that interleave the ranks: the file has byte for byte what MPI_Pack_external says,
+ * or what the user's function made of it, and reading brings the values back. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -10,22 +10,56 @@
 
 enum { ROOM = 64 << 10 };
 
-static const struct {
-    const char *name;
-    MPI_Datatype type;
-} types[] = {
-#define TYPE(name) {#name, name}
-    TYPE(MPI_CHAR), TYPE(MPI_SIGNED_CHAR), TYPE(MPI_UNSIGNED_CHAR), TYPE(MPI_BYTE), TYPE(MPI_WCHAR), TYPE(MPI_SHORT),
-    TYPE(MPI_UNSIGNED_SHORT), TYPE(MPI_INT), TYPE(MPI_UNSIGNED), TYPE(MPI_LONG), TYPE(MPI_UNSIGNED_LONG),
-    TYPE(MPI_LONG_LONG), TYPE(MPI_UNSIGNED_LONG_LONG), TYPE(MPI_FLOAT), TYPE(MPI_DOUBLE), TYPE(MPI_LONG_DOUBLE),
-    TYPE(MPI_C_BOOL), TYPE(MPI_INT8_T), TYPE(MPI_INT16_T), TYPE(MPI_INT32_T), TYPE(MPI_INT64_T), TYPE(MPI_UINT8_T),
-    TYPE(MPI_UINT16_T), TYPE(MPI_UINT32_T), TYPE(MPI_UINT64_T), TYPE(MPI_C_FLOAT_COMPLEX), TYPE(MPI_C_DOUBLE_COMPLEX),
-    TYPE(MPI_C_LONG_DOUBLE_COMPLEX), TYPE(MPI_AINT), TYPE(MPI_COUNT), TYPE(MPI_OFFSET), TYPE(MPI_CXX_BOOL),
-    TYPE(MPI_CXX_FLOAT_COMPLEX), TYPE(MPI_CXX_DOUBLE_COMPLEX), TYPE(MPI_CXX_LONG_DOUBLE_COMPLEX), TYPE(MPI_CHARACTER),
-    TYPE(MPI_LOGICAL), TYPE(MPI_INTEGER), TYPE(MPI_REAL), TYPE(MPI_DOUBLE_PRECISION), TYPE(MPI_COMPLEX),
-    TYPE(MPI_DOUBLE_COMPLEX), TYPE(MPI_INTEGER1), TYPE(MPI_INTEGER2), TYPE(MPI_INTEGER4), TYPE(MPI_INTEGER8),
-    TYPE(MPI_REAL4), TYPE(MPI_REAL8), TYPE(MPI_COMPLEX8), TYPE(MPI_COMPLEX16),
-};
+static const MPI_Datatype types[] = {MPI_CHAR,
+                                     MPI_SIGNED_CHAR,
+                                     MPI_UNSIGNED_CHAR,
+                                     MPI_BYTE,
+                                     MPI_WCHAR,
+                                     MPI_SHORT,
+                                     MPI_UNSIGNED_SHORT,
+                                     MPI_INT,
+                                     MPI_UNSIGNED,
+                                     MPI_LONG,
+                                     MPI_UNSIGNED_LONG,
+                                     MPI_LONG_LONG,
+                                     MPI_UNSIGNED_LONG_LONG,
+                                     MPI_FLOAT,
+                                     MPI_DOUBLE,
+                                     MPI_LONG_DOUBLE,
+                                     MPI_C_BOOL,
+                                     MPI_INT8_T,
+                                     MPI_INT16_T,
+                                     MPI_INT32_T,
+                                     MPI_INT64_T,
+                                     MPI_UINT8_T,
+                                     MPI_UINT16_T,
+                                     MPI_UINT32_T,
+                                     MPI_UINT64_T,
+                                     MPI_C_FLOAT_COMPLEX,
+                                     MPI_C_DOUBLE_COMPLEX,
+                                     MPI_C_LONG_DOUBLE_COMPLEX,
+                                     MPI_AINT,
+                                     MPI_COUNT,
+                                     MPI_OFFSET,
+                                     MPI_CXX_BOOL,
+                                     MPI_CXX_FLOAT_COMPLEX,
+                                     MPI_CXX_DOUBLE_COMPLEX,
+                                     MPI_CXX_LONG_DOUBLE_COMPLEX,
+                                     MPI_CHARACTER,
+                                     MPI_LOGICAL,
+                                     MPI_INTEGER,
+                                     MPI_REAL,
+                                     MPI_DOUBLE_PRECISION,
+                                     MPI_COMPLEX,
+                                     MPI_DOUBLE_COMPLEX,
+                                     MPI_INTEGER1,
+                                     MPI_INTEGER2,
+                                     MPI_INTEGER4,
+                                     MPI_INTEGER8,
+                                     MPI_REAL4,
+                                     MPI_REAL8,
+                                     MPI_COMPLEX8,
+                                     MPI_COMPLEX16};
 enum { TYPES = sizeof types / sizeof types[0] };
 
 static int rank, size, conversions;
@@ -163,7 +197,7 @@ static void one_case(MPI_File file, int index, int is_external)
     write = (enum form)choice[0];
     read = (enum form)choice[1];
     run = choice[2];
-    draw(&sample, types[index].type, is_external);
+    draw(&sample, types[index], is_external);
     set_view(file, &sample, run, is_external ? "external32" : "turned");
     CHECK(form_write(file, write, 0, sample.memory, sample.count, sample.type, &status) == MPI_SUCCESS);
     MPI_Get_count(&status, sample.type, &got);
@@ -197,13 +231,13 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK(MPI_Register_datarep("turned", turn_in, turn_out, same_extent, NULL) == MPI_SUCCESS);
-    CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
-                        MPI_INFO_NULL, &file) == MPI_SUCCESS);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+                        &file) == MPI_SUCCESS);
     for (int round = 0; round < 3; round++)
         for (int i = 0; i < TYPES; i++) {
             int bytes = 0;
 
-            if (MPI_Type_size(types[i].type, &bytes) || bytes <= 0)
+            if (MPI_Type_size(types[i], &bytes) || bytes <= 0)
                 continue; /* not of this compiler */
             one_case(file, i, 1);
             one_case(file, i, 0);
