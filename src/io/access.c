@@ -57,7 +57,7 @@ bool mur_file_may_sieve_writes(const struct mur_file *file)
            (has_gate(file) || file->hints.ds_write == MUR_ENABLE);
 }
 
-static bool must_lock(const struct mur_file *file)
+bool mur_file_must_lock(const struct mur_file *file)
 {
     return !has_gate(file) && mur_file_may_sieve_writes(file);
 }
@@ -65,7 +65,7 @@ static bool must_lock(const struct mur_file *file)
 int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked)
 {
     *is_locked = mur_file_lock(file, true, offset, (MPI_Offset)bytes) == 0;
-    return *is_locked || !must_lock(file) ? 0 : -1;
+    return *is_locked || !mur_file_must_lock(file) ? 0 : -1;
 }
 
 static ssize_t write_locked(struct mur_file *file, const char *memory, struct mur_segment segment)
@@ -88,7 +88,7 @@ ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segmen
 
     if (!is_write)
         return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    if (must_lock(file))
+    if (mur_file_must_lock(file))
         return write_locked(file, memory, segment);
     mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
@@ -185,7 +185,7 @@ static bool is_for_background(const struct mur_access *access, size_t bytes)
     const struct mur_file *file = access->file;
 
     return access->request && file->shape->is_dense && !file->is_atomic && bytes >= BACKGROUND_MIN &&
-           !(access->is_write && must_lock(file)) && mur_uring_is_there();
+           !(access->is_write && mur_file_must_lock(file)) && mur_uring_is_there();
 }
 
 /* Where it is not possible, the caller goes on by itself. */

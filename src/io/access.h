@@ -94,6 +94,9 @@ void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length
  * others only locks, which then every write must take: so they sieve where the user asks for it (romio_ds_write). */
 bool mur_file_may_sieve_writes(const struct mur_file *file);
 
+/* Whether every write of the file has to lock what it writes. */
+bool mur_file_must_lock(const struct mur_file *file);
+
 /* Around reading and writing back, behind the gate. Where the gate suffices a file system may refuse the lock, which is
  * for sieves of others: *is_locked tells. Fails like a system call. */
 int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked);
