@@ -59,6 +59,7 @@ const struct mur_counter mur_counter_table[] = {
     BYTES("file_read_bytes", "io", file_read_bytes, "data read from file systems"),
     EVENTS("file_writes", "io", file_writes, "times that a file system was asked to write"),
     BYTES("file_write_bytes", "io", file_write_bytes, "data written to file systems"),
+    EVENTS("file_background", "io", file_background, "times that the kernel read or wrote while the program went on"),
     {"allocated_bytes", "process", MUR_LEVEL, "bytes", AT(allocated), 0, 0, "memory that MPI_Alloc_mem has given out"},
     {"huge_page_bytes", "process", MUR_LEVEL, "bytes", AT(huge_bytes), 0, 0,
      "of the memory that MPI_Alloc_mem has given out: that for which huge pages were asked"},

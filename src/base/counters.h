@@ -35,6 +35,7 @@ struct mur_counters {
     uint64_t puts, put_bytes, gets, get_bytes, accumulates, rma_messages;
     /* files */
     uint64_t file_reads, file_read_bytes, file_writes, file_write_bytes;
+    uint64_t file_background; /* of them that the kernel performed meanwhile */
     /* memory */
     uint64_t allocated, huge_bytes;
 };

@@ -53,6 +53,8 @@ const struct mur_setting mur_setting_table[] = {
      "1: a thread answers one-sided operations that come by message while the program computes"},
     {"MUR_IO_SHARED", "io", "0 or 1", 1, 0, 1, SETTING(io_shared), MUR_ANY_TIME, true,
      "ranks of one node access a file together through memory that they share; 0 exchanges messages"},
+    {"MUR_IO_URING", "io", "0 or 1", 1, 0, 1, SETTING(io_uring), MUR_ANY_TIME, false,
+     "nonblocking access to files goes on while the program computes (io_uring); 0 makes progress within MPI only"},
     {"MUR_HUGE_PAGES", "process", "0, 1 or 2", 1, 0, 2, SETTING(huge_pages), MUR_ANY_TIME, false,
      "for large pieces of MPI_Alloc_mem: 1 asks for transparent huge pages, 2 takes reserved ones first, 0 neither"},
     {"MUR_INFO", "process", "0 or 1", 0, 0, 1, SETTING(info), MUR_BEFORE_START, false,

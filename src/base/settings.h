@@ -28,6 +28,7 @@ struct mur_settings {
     long rma_direct;
     long progress_thread;
     long io_shared;
+    long io_uring;
     long huge_pages;
     long info;
 };

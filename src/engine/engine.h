@@ -48,7 +48,8 @@ struct mur_engine {
     void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
     struct mur_peer *backlogged;
     struct mur_task *tasks;
-    long open_operations; /* requests whose other side still needs this process; finalize waits for zero */
+    long silent_operations; /* that are under way, and end without waking this process */
+    long open_operations;   /* requests whose other side still needs this process; finalize waits for zero */
 };
 extern struct mur_engine mur_engine;
 

@@ -85,7 +85,7 @@ static void sleep_in_transport(void)
 
     mur_engine_unlock();
     if (may_block)
-        by->sleep();
+        by->sleep(mur_engine.silent_operations > 0);
     mur_engine_lock();
     mur_engine.transport->end_sleep();
     if (mur_engine.network)

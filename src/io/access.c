@@ -20,6 +20,7 @@ enum {
     PIECE = 4 << 20,   /* of a nonblocking access, */
     LARGEST = 1 << 30, /* and of a blocking one: below what a system call can move */
     STAGING = 1 << 20,
+    BACKGROUND_MIN = 64 << 10, /* bytes from which on it pays to let the kernel do it meanwhile */
     SEGMENTS = 64,
     READ_STRIDE = 8 << 10, /* bytes from stretch to stretch up to which it is cheaper to read what lies between, */
     WRITE_STRIDE = 2 << 10 /* and to write it as well */
@@ -56,7 +57,7 @@ bool mur_file_may_sieve_writes(const struct mur_file *file)
            (has_gate(file) || file->hints.ds_write == MUR_ENABLE);
 }
 
-static bool must_lock(const struct mur_file *file)
+bool mur_file_must_lock(const struct mur_file *file)
 {
     return !has_gate(file) && mur_file_may_sieve_writes(file);
 }
@@ -64,7 +65,7 @@ static bool must_lock(const struct mur_file *file)
 int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked)
 {
     *is_locked = mur_file_lock(file, true, offset, (MPI_Offset)bytes) == 0;
-    return *is_locked || !must_lock(file) ? 0 : -1;
+    return *is_locked || !mur_file_must_lock(file) ? 0 : -1;
 }
 
 static ssize_t write_locked(struct mur_file *file, const char *memory, struct mur_segment segment)
@@ -87,7 +88,7 @@ ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segmen
 
     if (!is_write)
         return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    if (must_lock(file))
+    if (mur_file_must_lock(file))
         return write_locked(file, memory, segment);
     mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
@@ -165,33 +166,110 @@ static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *
     return (ssize_t)moved;
 }
 
+/* A piece has been moved between file and `run`, as far as the file reaches. */
+static bool take_piece(struct mur_access *access, const char *run, size_t bytes, size_t done)
+{
+    struct mur_cursor *memory = &access->memory;
+
+    if (memory->type->is_dense)
+        memory->position += done;
+    else if (!access->is_write)
+        mur_cursor_unpack(memory, run, done);
+    access->moved += done;
+    return done < bytes || !mur_access_rest(access);
+}
+
+/* Nonblocking accesses of one run. */
+static bool is_for_background(const struct mur_access *access, size_t bytes)
+{
+    const struct mur_file *file = access->file;
+
+    return access->request && file->shape->is_dense && !file->is_atomic && bytes >= BACKGROUND_MIN &&
+           !(access->is_write && mur_file_must_lock(file)) && mur_uring_is_there();
+}
+
+/* Where it is not possible, the caller goes on by itself. */
+static bool begin_piece(struct mur_access *access, char *run, size_t bytes)
+{
+    struct mur_file *file = access->file;
+    MPI_Offset offset = file->displacement + access->start + (MPI_Offset)access->moved;
+
+    if (!is_for_background(access, bytes))
+        return false;
+    if (access->is_write && !mur_gate_begin(file->area, offset, offset + (MPI_Offset)bytes))
+        return false;
+    if (!mur_uring_start(&access->background.op, file->fd, access->is_write, run, bytes, (off_t)offset)) {
+        if (access->is_write)
+            mur_gate_end(file->area);
+        return false;
+    }
+    access->background.memory = run;
+    access->background.bytes = bytes;
+    return true;
+}
+
+/* What the kernel has left of it is done here: it knows when there is a reason to stop. */
+static bool end_piece(struct mur_access *access)
+{
+    struct mur_file *file = access->file;
+    size_t bytes = access->background.bytes, done;
+    char *run = access->background.memory;
+    ssize_t result;
+
+    mur_uring_poll();
+    if (access->background.op.is_busy)
+        return false;
+    access->background.bytes = 0;
+    if (access->is_write)
+        mur_gate_end(file->area);
+    result = access->background.op.result;
+    done = result > 0 ? (size_t)result : 0;
+    if (done < bytes && (access->is_write || result != 0)) {
+        MPI_Offset offset = file->displacement + access->start + (MPI_Offset)(access->moved + done);
+
+        result = mur_file_transfer(file, run + done, (struct mur_segment){offset, bytes - done}, access->is_write);
+        if (result < 0)
+            return fail(access, errno);
+        done += (size_t)result;
+    }
+    return take_piece(access, run, bytes, done);
+}
+
+/* Through a buffer where memory is not one run. */
+static bool step_staged(struct mur_access *access, size_t bytes)
+{
+    struct mur_cursor walk;
+    ssize_t done;
+
+    bytes = bytes < STAGING ? bytes : STAGING;
+    if (!has_staging(access, bytes))
+        return fail_memory(access);
+    if (access->is_write)
+        mur_cursor_pack(&access->memory, access->staging, bytes);
+    if (begin_piece(access, access->staging, bytes))
+        return false;
+    mur_view_start(access->file, access->start + (MPI_Offset)access->moved, &walk);
+    done = transfer_run(access, &walk, access->staging, bytes);
+    return done < 0 ? fail(access, errno) : take_piece(access, access->staging, bytes, (size_t)done);
+}
+
 /* The next `bytes`, at most a piece. */
 static bool step_plain(struct mur_access *access, size_t bytes)
 {
-    struct mur_cursor *memory = &access->memory, walk;
-    bool is_staged = !memory->type->is_dense;
-    size_t most = is_staged ? STAGING : access->request || !access->file->shape->is_dense ? PIECE : LARGEST;
-    char *run = memory->buffer + memory->position;
+    char *run = access->memory.buffer + access->memory.position;
+    struct mur_cursor walk;
     ssize_t done;
 
-    bytes = bytes < most ? bytes : most;
-    if (is_staged) {
-        if (!has_staging(access, bytes))
-            return fail_memory(access);
-        run = access->staging;
-        if (access->is_write)
-            mur_cursor_pack(memory, run, bytes);
-    }
+    if (!access->memory.type->is_dense)
+        return step_staged(access, bytes);
+    bytes = bytes < LARGEST ? bytes : LARGEST;
+    if (begin_piece(access, run, bytes))
+        return false;
+    if (bytes > PIECE && (access->request || !access->file->shape->is_dense))
+        bytes = PIECE;
     mur_view_start(access->file, access->start + (MPI_Offset)access->moved, &walk);
     done = transfer_run(access, &walk, run, bytes);
-    if (done < 0)
-        return fail(access, errno);
-    if (is_staged && !access->is_write)
-        mur_cursor_unpack(memory, run, (size_t)done);
-    else if (!is_staged)
-        memory->position += (size_t)done;
-    access->moved += (size_t)done;
-    return (size_t)done < bytes || !mur_access_rest(access);
+    return done < 0 ? fail(access, errno) : take_piece(access, run, bytes, (size_t)done);
 }
 
 /* ---- sieving ---- */
@@ -278,7 +356,8 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     ssize_t done;
     int number;
 
-    mur_gate_enter(file->area, sieve->offset, sieve->end, true);
+    if (!mur_gate_enter(file->area, sieve->offset, sieve->end, true))
+        return step_plain(access, sieve->bytes);
     done = mur_sieve_lock(file, sieve->offset, span, &is_locked);
     if (done >= 0 && sieve->bytes < span)
         done = file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset);
@@ -337,6 +416,8 @@ static bool step_atomic(struct mur_access *access)
 
 bool mur_access_step(struct mur_access *access)
 {
+    if (access->background.bytes)
+        return end_piece(access);
     if (access->error || !mur_access_rest(access) || !access->file->shape->size)
         return true;
     return access->file->is_atomic ? step_atomic(access) : step(access);
@@ -456,6 +537,16 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     return *is_over || access->moved != before;
 }
 
+/* What the kernel can do meanwhile is handed to it before the call returns. True: all is complete. */
+static bool launch(struct mur_access *access)
+{
+    if (access->error || !is_for_background(access, mur_access_rest(access)))
+        return false;
+    if (!is_shared(access))
+        mur_access_step(access);
+    return is_shared(access) && mur_access_is_alone(access) && mur_two_phase_step(access);
+}
+
 static const struct mur_request_kind collective_kind = {.name = "a collective file access",
                                                         .is_kept_while_active = true};
 static const struct mur_request_kind independent_kind = {.name = "a file access"};
@@ -482,6 +573,9 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     }
     if (is_shared(access))
         access->ticket = access->file->area->started++;
-    mur_task_add(&access->task);
+    if (launch(access))
+        mur_access_complete(access);
+    else
+        mur_task_add(&access->task);
     return MPI_SUCCESS;
 }

@@ -15,6 +15,7 @@
 #include "engine/engine.h"
 #include "io/area.h"
 #include "io/file.h"
+#include "io/uring.h"
 
 struct mur_access {
     struct mur_task task; /* the first member */
@@ -26,6 +27,11 @@ struct mur_access {
     int error;                /* a code */
     char *staging;            /* owned */
     size_t staging_bytes;
+    struct {
+        struct mur_uring_op op;
+        char *memory;
+        size_t bytes; /* 0: there is none */
+    } background;     /* the piece that the kernel is moving */
     struct mur_request *request;
     volatile uint8_t is_complete;
     /* the user's data, and its other form */
@@ -66,6 +72,7 @@ bool mur_access_step(struct mur_access *access);
 /* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. A rank that is
  * alone after the wish has to perform its part by mur_access_step before it asks for the plan. */
 enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
+bool mur_access_is_alone(const struct mur_access *access);
 struct mur_wish mur_access_wish(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);
 
@@ -86,6 +93,9 @@ void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length
 /* Whether what lies between stretches may be written back as it was read. The ranks of a host have the gate for that;
  * others only locks, which then every write must take: so they sieve where the user asks for it (romio_ds_write). */
 bool mur_file_may_sieve_writes(const struct mur_file *file);
+
+/* Whether every write of the file has to lock what it writes. */
+bool mur_file_must_lock(const struct mur_file *file);
 
 /* Around reading and writing back, behind the gate. Where the gate suffices a file system may refuse the lock, which is
  * for sieves of others: *is_locked tells. Fails like a system call. */

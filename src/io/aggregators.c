@@ -153,11 +153,10 @@ int mur_aggregators_choose(struct mur_file *file, int wanted, const char *list)
                             .wanted = wanted < comm->size ? wanted : comm->size,
                             .chosen = malloc(ranks * sizeof *choice.chosen)};
     bool has_memory = places && choice.left && choice.is_taken && choice.chosen;
-    int rc = mur_file_agree(file,
-                            has_memory ? MPI_SUCCESS
-                                       : mur_error(MPI_ERR_NO_MEM, "no memory to choose who accesses file '%s'",
-                                                   file->name),
-                            "choose who accesses");
+    int rc = mur_file_agree(
+        file,
+        has_memory ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory to choose who accesses file '%s'", file->name),
+        "choose who accesses");
 
     if (!rc)
         rc = gather(comm, places);

@@ -262,17 +262,60 @@ static void enter_sieve(struct mur_area *area, uint64_t range)
         mur_engine_give_way();
 }
 
-void mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve)
+static bool meets_background(const struct mur_area *area, uint64_t range)
 {
+    for (int i = 0; i < area->size; i++)
+        if (overlaps(range, atomic_load(&area->memory->entries[i].background)))
+            return true;
+    return false;
+}
+
+bool mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve)
+{
+    uint64_t range = range_of(first, end);
+
     if (!area)
-        return;
+        return true;
     while (area->is_gate_held)
         mur_engine_give_way();
     area->is_gate_held = true;
-    if (is_sieve)
-        enter_sieve(area, range_of(first, end));
-    else
-        announce(area, &area->memory->entries[area->rank].writes, range_of(first, end), area->size);
+    if (!is_sieve) {
+        announce(area, &area->memory->entries[area->rank].writes, range, area->size);
+        return true;
+    }
+    enter_sieve(area, range);
+    if (!meets_background(area, range))
+        return true;
+    mur_gate_leave(area);
+    return false;
+}
+
+bool mur_gate_begin(struct mur_area *area, MPI_Offset first, MPI_Offset end)
+{
+    uint64_t range = range_of(first, end), before, low, high;
+    _Atomic uint64_t *place;
+
+    if (!area)
+        return true;
+    if (area->is_gate_held)
+        return false;
+    place = &area->memory->entries[area->rank].background;
+    before = atomic_load_explicit(place, memory_order_relaxed);
+    low = before && before >> 32 < range >> 32 ? before >> 32 : range >> 32;
+    high = (before & UINT32_MAX) > (range & UINT32_MAX) ? before & UINT32_MAX : range & UINT32_MAX;
+    atomic_store(place, low << 32 | high);
+    if (atomic_load(&area->memory->sieving) && meets(area, low << 32 | high, true, 0, area->size)) {
+        atomic_store(place, before);
+        return false;
+    }
+    area->background++;
+    return true;
+}
+
+void mur_gate_end(struct mur_area *area)
+{
+    if (area && --area->background == 0)
+        atomic_store(&area->memory->entries[area->rank].background, 0);
 }
 
 void mur_gate_leave(struct mur_area *area)

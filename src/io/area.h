@@ -10,7 +10,10 @@
  *
  * The gate. Data sieving writes back bytes that it has read, which must not undo what another rank writes meanwhile. So
  * every write announces its bytes in its rank's entry, and then looks for a sieve there; a sieve announces itself and
- * then looks for writes. Both orders are sequentially consistent: at least one of two sees the other, and waits. */
+ * then looks for writes. Both orders are sequentially consistent: at least one of two sees the other, and waits.
+ *
+ * A write that the kernel performs while its rank computes may take long to be known as over. Nobody waits for it: who
+ * sees one where it wants to sieve does not sieve. Nor does it begin where somebody sieves. */
 #ifndef MUR_IO_AREA_H
 #define MUR_IO_AREA_H
 
@@ -46,6 +49,7 @@ struct mur_entry {
     /* granules of the file, first << 32 | end; 0: none */
     _Atomic uint64_t writes __attribute__((aligned(64)));
     _Atomic uint64_t sieves;
+    _Atomic uint64_t background; /* around all writes of this kind */
 } __attribute__((aligned(64)));
 
 /* One buffer, and the state of the pane of the file that it is for. */
@@ -87,6 +91,7 @@ struct mur_area {
     uint64_t panes_in; /* panes used by accesses so far */
     uint64_t done;     /* what memory->done will be once all accesses so far are over */
     bool is_gate_held; /* by a thread of this process */
+    int background;    /* writes under way */
 };
 
 /* Collective over the communicator. NULL where its ranks share no memory. */
@@ -103,8 +108,13 @@ void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_wish
 bool mur_area_all_posted(const struct mur_area *area, uint64_t number, int *next);
 void mur_area_rouse(const struct mur_area *area);
 
-/* Around writing [first, end) of the file, with or without writing back what was read. No area: nothing to do. */
-void mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve);
+/* Around writing [first, end) of the file, with or without writing back what was read. No area: nothing to do. False:
+ * a sieve may not be; then nothing is to be left. */
+bool mur_gate_enter(struct mur_area *area, MPI_Offset first, MPI_Offset end, bool is_sieve);
 void mur_gate_leave(struct mur_area *area);
+
+/* The same around a write in the background. False: it may not begin. */
+bool mur_gate_begin(struct mur_area *area, MPI_Offset first, MPI_Offset end);
+void mur_gate_end(struct mur_area *area);
 
 #endif

@@ -10,7 +10,8 @@
 enum {
     FEW_STRETCHES = 4,     /* are written one by one, */
     NEAR_STRIDE = 2 << 10, /* and so are those that are farther apart */
-    GAP = 1                /* marks between two marked pieces that are read along */
+    GAP = 1,               /* marks between two marked pieces that are read along */
+    NOT_NOW = -1           /* holes cannot be filled while somebody writes in the background */
 };
 
 /* Ranks set bits of one word at the same time, but words within a stretch have one writer, or the same value. */
@@ -88,10 +89,11 @@ static struct survey look(const mur_cover_word *words, size_t bytes)
 
 static bool may_fill_holes(const struct mur_file *file, const struct survey *found)
 {
-    return mur_file_may_sieve_writes(file) && found->stretches > FEW_STRETCHES && (found->end - found->first) / found->stretches <= NEAR_STRIDE;
+    return mur_file_may_sieve_writes(file) && found->stretches > FEW_STRETCHES &&
+           (found->end - found->first) / found->stretches <= NEAR_STRIDE;
 }
 
-/* Reads what lies between the stretches, and writes all of it; nobody else may write there meanwhile. */
+/* Reads what lies between the stretches, and writes all of it; nobody else may write there meanwhile. Returns errno. */
 static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, const mur_cover_word *words,
                         const struct survey *found)
 {
@@ -104,7 +106,10 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
 
     if (!old)
         return ENOMEM;
-    mur_gate_enter(file->area, offset, offset + (off_t)span, true);
+    if (!mur_gate_enter(file->area, offset, offset + (off_t)span, true)) {
+        free(old);
+        return NOT_NOW;
+    }
     done = mur_sieve_lock(file, offset, span, &is_locked);
     if (done >= 0)
         done = file->driver->read(file->fd, old, span, offset);
@@ -122,27 +127,34 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
     return number;
 }
 
-int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words)
+static int write_stretches(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes,
+                           const mur_cover_word *words)
 {
-    struct survey found = look(words, bytes);
     size_t from, to = 0;
     int number = 0;
 
-    if (may_fill_holes(file, &found)) {
-        number = write_filled(file, buffer, start, words, &found);
-    } else {
-        while (!number && mur_cover_next(words, bytes, &from, &to)) {
-            struct mur_segment segment = {start + (MPI_Offset)from, to - from};
+    while (!number && mur_cover_next(words, bytes, &from, &to)) {
+        struct mur_segment segment = {start + (MPI_Offset)from, to - from};
 
-            number = mur_file_transfer(file, buffer + from, segment, true) < 0 ? errno : 0;
-        }
+        number = mur_file_transfer(file, buffer + from, segment, true) < 0 ? errno : 0;
     }
+    return number;
+}
+
+int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words)
+{
+    struct survey found = look(words, bytes);
+    int number;
+
+    number = may_fill_holes(file, &found) ? write_filled(file, buffer, start, words, &found) : NOT_NOW;
+    if (number == NOT_NOW)
+        number = write_stretches(file, buffer, start, bytes, words);
     memset((void *)words, 0, (bytes + 63) / 64 * 8);
     return number;
 }
 
-int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
-                   const mur_cover_word *words, MPI_Offset *valid)
+int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end, const mur_cover_word *words,
+                   MPI_Offset *valid)
 {
     size_t marks = (size_t)((end - start + MUR_MARKED - 1) / MUR_MARKED), from, to = 0, next, next_to;
 

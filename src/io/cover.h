@@ -27,7 +27,7 @@ int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_
 
 /* Reads what is marked of a pane [start, end) where a bit is MUR_MARKED bytes. Returns errno, or 0; *valid is where
  * the file ended, else `end`. */
-int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end,
-                   const mur_cover_word *words, MPI_Offset *valid);
+int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end, const mur_cover_word *words,
+                   MPI_Offset *valid);
 
 #endif

@@ -20,9 +20,8 @@ static const struct {
     const char *name;
     uint32_t magic;
 } cached[] = {
-    {"nfs", 0x6969},      {"smb", 0x517b},  {"smb2", 0xfe534d42}, {"cifs", 0xff534d42},
-    {"afs", 0x5346414f},  {"kafs", 0x6b414653}, {"coda", 0x73757245}, {"9p", 0x01021997},
-    {"fuse", 0x65735546},
+    {"nfs", 0x6969},      {"smb", 0x517b},      {"smb2", 0xfe534d42}, {"cifs", 0xff534d42}, {"afs", 0x5346414f},
+    {"kafs", 0x6b414653}, {"coda", 0x73757245}, {"9p", 0x01021997},   {"fuse", 0x65735546},
 };
 
 const char *mur_driver_prefix(const char *name, const struct mur_driver **driver)

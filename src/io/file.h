@@ -38,7 +38,7 @@ struct mur_file {
     char *name;
     bool is_atomic;
     bool is_locked; /* by a thread of this process */
-    char *staging; /* a buffer for the next access that needs one, or NULL. Owned */
+    char *staging;  /* a buffer for the next access that needs one, or NULL. Owned */
     size_t staging_bytes;
     /* the view */
     MPI_Offset displacement; /* bytes */

@@ -8,9 +8,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/error.h"
 #include "coll/coll.h"
+#include "io/area.h"
 #include "io/file.h"
 #include "object/info.h"
 
@@ -47,7 +49,7 @@ static const struct row {
     {"romio_no_indep_rw", TEXT, 0, 0, 0},
     {"striping_factor", TEXT, 0, 0, 0},
 };
-enum { ROWS = sizeof rows / sizeof rows[0] };
+enum { ROWS = sizeof rows / sizeof rows[0], LARGEST_STRIPE = 64 << 20 };
 
 static const char *const choices[] = {"automatic", "enable", "disable"};
 
@@ -91,11 +93,21 @@ static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
     }
 }
 
-static void set_usual(struct mur_hints *hints)
+/* File systems that store files in stripes, or in large blocks, tell so as the best size of an access. */
+static long stripe_of(const struct mur_file *file)
+{
+    struct stat status;
+    long bytes = fstat(file->fd, &status) ? 0 : (long)status.st_blksize;
+
+    return bytes >= MUR_PANE_MIN && bytes % MUR_PANE_MIN == 0 && bytes <= LARGEST_STRIPE ? bytes : MUR_PANE_MIN;
+}
+
+static void set_usual(const struct mur_file *file, struct mur_hints *hints)
 {
     for (int i = 0; i < ROWS; i++)
         if (rows[i].kind == NUMBER || rows[i].kind == CHOICE)
             *value_of(hints, &rows[i]) = rows[i].usual;
+    hints->striping_unit = stripe_of(file);
 }
 
 /* The values in force, as texts. */
@@ -155,7 +167,7 @@ int mur_hints_set(struct mur_file *file, const struct mur_info *info)
     int rc;
 
     if (!file->hints.cb_buffer_size)
-        set_usual(&file->hints);
+        set_usual(file, &file->hints);
     read_numbers(&file->hints, info);
     if (file->hints.cb_nodes > file->comm->size)
         file->hints.cb_nodes = file->comm->size;

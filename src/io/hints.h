@@ -9,7 +9,7 @@
  *   romio_ds_read/_write  the same for data sieving in independent access
  *   ind_rd_buffer_size, ind_wr_buffer_size   bytes of a sieve
  *   collective_buffering  true or false: romio_cb_read and romio_cb_write in one
- *   striping_unit         panes are whole multiples of it
+ *   striping_unit         panes are whole multiples of it; usually the block size that the file system tells
  *   file_perm             permissions of a file that is created, octal
  *
  * All ranks use the values that rank 0 was given, so that ranks that differ cannot misunderstand each other. */

@@ -6,7 +6,8 @@
  *
  *   every rank tells each aggregator how much it has for its pane, in how many stretches;
  *   then sends the list of the stretches, and writing, the data;
- *   the aggregator writes what came, or reads what is wanted and answers with the data.
+ *   the aggregator writes what came, or reads what is wanted and answers with the data. A full pane is written in the
+ *   background, while the next one is filled in another buffer.
  *
  * All of it is one schedule (coll/schedule.h) whose steps add those of the next round, so that the blocking and the
  * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
@@ -50,15 +51,26 @@ struct mur_exchange {
     MPI_Offset bytes, unit;       /* of a pane; what it is aligned to */
     uint64_t round, rounds;
     char *buffer; /* of the pane that this rank serves */
+    struct {
+        struct mur_uring_op op;
+        char *buffer; /* of the pane before; NULL: none was needed yet. Owned */
+        MPI_Offset offset;
+        const char *data;
+        size_t bytes; /* 0: nothing is under way */
+    } background;
     mur_cover_word *words;
-    struct parcel *out; /* [aggregators] of this rank */
-    struct parcel *in;  /* [ranks] at an aggregator */
-    int64_t verdict;    /* errno << 32 | rank + 1 */
+    struct parcel *out;       /* [aggregators] of this rank */
+    struct parcel *in;        /* [ranks] at an aggregator */
+    int64_t verdict;          /* errno << 32 | rank + 1 */
     struct mur_type *nothing; /* one byte, all elements of which lie at one place: for what there is no room for, */
     char byte;                /* which is there */
 };
 
-enum { PANE_MAX = 2 << 20, ANSWER_HEAD = sizeof(MPI_Offset) };
+enum {
+    PANE_MAX = 2 << 20,
+    BACKGROUND_MIN = 256 << 10, /* bytes from which on it pays to let the kernel write meanwhile */
+    ANSWER_HEAD = sizeof(MPI_Offset)
+};
 
 static struct mur_type *byte_type(void)
 {
@@ -222,9 +234,8 @@ static void receive_parcel(struct mur_schedule *s, struct mur_exchange *x, int r
     struct mur_type *type = byte_type();
     void *segments, *data;
 
-    parcel->is_dropped =
-        !make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
-        !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD);
+    parcel->is_dropped = !make_room(&parcel->segments, &parcel->segments_room, list_bytes(parcel)) ||
+                         !make_room(&parcel->data, &parcel->data_room, (size_t)parcel->amount.bytes + ANSWER_HEAD);
     segments = parcel->segments;
     data = parcel->data;
     if (parcel->is_dropped) {
@@ -307,6 +318,47 @@ static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, si
     }
 }
 
+/* Waits for the pane before. What the kernel has left of it is written here: it knows when there is a reason to stop. */
+static void end_background(struct mur_exchange *x)
+{
+    size_t bytes = x->background.bytes, done;
+    struct mur_segment rest;
+
+    if (!bytes)
+        return;
+    mur_uring_wait(&x->background.op);
+    x->background.bytes = 0;
+    done = x->background.op.result > 0 ? (size_t)x->background.op.result : 0;
+    rest = (struct mur_segment){x->background.offset + (MPI_Offset)done, bytes - done};
+    if (done < bytes && mur_file_transfer(x->access->file, (char *)x->background.data + done, rest, true) < 0)
+        note_failure(x, errno);
+}
+
+/* A pane that is one stretch; the buffers change places. False: it is to be written here. */
+static bool write_in_background(struct mur_exchange *x, MPI_Offset start, size_t bytes)
+{
+    const struct mur_file *file = x->access->file;
+    size_t from, to = 0, next, next_to;
+    char *filled = x->buffer;
+
+    if (mur_file_must_lock(file) || !mur_uring_is_there() || !mur_cover_next(x->words, bytes, &from, &to))
+        return false;
+    next_to = to;
+    if (to - from < BACKGROUND_MIN || mur_cover_next(x->words, bytes, &next, &next_to))
+        return false;
+    if (!x->background.buffer && !(x->background.buffer = malloc((size_t)x->bytes)))
+        return false;
+    if (!mur_uring_start(&x->background.op, file->fd, true, filled + from, to - from, start + (MPI_Offset)from))
+        return false;
+    x->background.offset = start + (MPI_Offset)from;
+    x->background.data = filled + from;
+    x->background.bytes = to - from;
+    x->buffer = x->background.buffer;
+    x->background.buffer = filled;
+    memset((void *)x->words, 0, (bytes + 63) / 64 * 8);
+    return true;
+}
+
 static int serve_write(struct mur_exchange *x)
 {
     MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
@@ -319,6 +371,9 @@ static int serve_write(struct mur_exchange *x)
         move_parcel(x, &x->in[r], x->in[r].data, true);
         has_any = true;
     }
+    end_background(x);
+    if (has_any && write_in_background(x, start, (size_t)(end - start)))
+        return 0;
     return has_any ? mur_cover_write(x->access->file, x->buffer, start, (size_t)(end - start), x->words) : 0;
 }
 
@@ -396,6 +451,7 @@ static int take_answers(struct mur_schedule *s, void *argument)
         if (x->out[a].amount.bytes)
             take_answer(x, a);
     if (++x->round == x->rounds) {
+        end_background(x);
         add_conclusion(s, x);
         return MPI_SUCCESS;
     }
@@ -417,6 +473,9 @@ static void free_parcels(struct parcel *parcels, int count)
 
 static void free_memory(struct mur_exchange *x)
 {
+    end_background(x);
+    free(x->background.buffer);
+    x->background.buffer = NULL;
     free_parcels(x->out, x->aggregators);
     free_parcels(x->in, x->ranks);
     free(x->buffer);

@@ -35,7 +35,7 @@ static long choice_of(const struct mur_access *access)
 }
 
 /* Panes are passed in the order of the file, which is not for views that go back. */
-static bool is_alone(const struct mur_access *access)
+bool mur_access_is_alone(const struct mur_access *access)
 {
     if (!access->memory.bytes)
         return false;
@@ -50,7 +50,7 @@ struct mur_wish mur_access_wish(struct mur_access *access)
 
     if (access->error) {
         wish.error = mur_error_class(access->error);
-    } else if (is_alone(access)) {
+    } else if (mur_access_is_alone(access)) {
         wish.alone = 1;
         access->is_alone = access->is_at_end = true;
         access->ahead = access->memory.bytes;

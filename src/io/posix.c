@@ -169,4 +169,3 @@ const struct mur_driver mur_driver_nfs = {.name = "nfs",
                                           .sync = nfs_sync,
                                           .lock = posix_lock,
                                           .unlock = posix_unlock};
-

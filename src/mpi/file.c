@@ -18,6 +18,7 @@
 #include "object/comm.h"
 #include "object/group.h"
 #include "object/info.h"
+#include "object/request.h"
 
 int mur_mpi_file_open(struct mur_comm *comm, const char *filename, int amode, struct mur_info *info, MPI_File *fh)
 {
@@ -116,6 +117,7 @@ int mur_mpi_file_get_group(struct mur_file *fh, MPI_Group *group)
 
 int mur_mpi_file_set_info(struct mur_file *fh, struct mur_info *info)
 {
+    mur_request_drain(fh->comm); /* what all ranks have started goes by the hints of then */
     return mur_hints_set(fh, info);
 }
 

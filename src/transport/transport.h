@@ -120,7 +120,7 @@ struct mur_transport {
      * any case. wake ends a sleep of this process's own. One transport sleeps for all: the network's, where there is
      * one, which then also listens to doorbell(), a descriptor by which the node's wakes it. */
     bool (*prepare_sleep)(const struct mur_peer *refused);
-    void (*sleep)(void);
+    void (*sleep)(bool is_brief);
     void (*end_sleep)(void);
     void (*wake)(void);
     int (*doorbell)(void);

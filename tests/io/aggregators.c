@@ -114,8 +114,8 @@ static void one_case(const char *list, const char *nodes, int each, const char *
         MPI_Info_set(info, "cb_config_list", list);
     if (nodes)
         MPI_Info_set(info, "cb_nodes", nodes);
-    CHECK(MPI_File_open(MPI_COMM_WORLD, "aggregators.tmp",
-                        MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, info, &file) == MPI_SUCCESS);
+    CHECK(MPI_File_open(MPI_COMM_WORLD, "aggregators.tmp", MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                        info, &file) == MPI_SUCCESS);
     MPI_Info_free(&info);
     MPI_File_get_info(file, &info);
     MPI_Info_get(info, "cb_nodes", sizeof value - 1, value, &flag);

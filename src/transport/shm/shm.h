@@ -151,7 +151,7 @@ int mur_lanes_poll(void);
 
 /* sleep.c */
 bool mur_shm_prepare_sleep(const struct mur_peer *refused);
-void mur_shm_sleep(void);
+void mur_shm_sleep(bool is_brief);
 void mur_shm_end_sleep(void);
 void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);

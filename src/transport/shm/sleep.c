@@ -5,9 +5,12 @@
 #include <linux/membarrier.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "transport/shm/shm.h"
+
+enum { BRIEF = 200000 /* nanoseconds */ };
 
 static int membarrier(int command)
 {
@@ -197,9 +200,12 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
     return !has_work;
 }
 
-void mur_shm_sleep(void)
+void mur_shm_sleep(bool is_brief)
 {
-    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, MUR_ASLEEP_FUTEX, NULL, NULL, 0);
+    const struct timespec brief = {.tv_nsec = BRIEF};
+
+    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, MUR_ASLEEP_FUTEX,
+            is_brief ? &brief : NULL, NULL, 0);
 }
 
 void mur_shm_end_sleep(void)

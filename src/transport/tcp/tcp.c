@@ -24,6 +24,7 @@ enum {
     EVENTS = 64,          /* taken at once */
     PASSES_A_LOOK = 64,   /* of polling hot links, until epoll is asked */
     PASSES_COLD = 32,     /* the same when there is no hot link */
+    BRIEF = 1,            /* milliseconds */
     SILENT_POLLS = 20000, /* after which a link is not hot any more */
 };
 
@@ -209,7 +210,7 @@ static bool tcp_prepare_sleep(const struct mur_peer *refused)
     return !mur_transport_has_unsent;
 }
 
-static void tcp_sleep(void)
+static void tcp_sleep(bool is_brief)
 {
     uint64_t due = 0, now;
     struct epoll_event event;
@@ -225,7 +226,7 @@ static void tcp_sleep(void)
         now = mur_tcp_now();
         timeout = due > now ? (int)(due - now) : 0;
     }
-    epoll_wait(mur_tcp.epoll, &event, 1, timeout);
+    epoll_wait(mur_tcp.epoll, &event, 1, is_brief && timeout ? BRIEF : timeout);
 }
 
 /* What came is handled by the next progress, which asks epoll. */
