@@ -52,7 +52,7 @@ const struct mur_row mur_table[] = {
     {MUR_REDUCE,          MUR_APART,    2,       0, "binomial"},
     {MUR_REDUCE,          MUR_APART,    3,  262144, "chain"},
     {MUR_REDUCE,          MUR_MIXED,    2,       0, "hierarchical"},
-    {MUR_REDUCE,          MUR_MIXED,    2,  262144, "hierarchical-pieces"},
+    {MUR_REDUCE,          MUR_MIXED,    2,   32768, "hierarchical-pieces"},
     {MUR_ALLREDUCE,       MUR_ONE_NODE, 2,       0, "recursive-doubling"},
     {MUR_ALLREDUCE,       MUR_ONE_NODE, 4,   32768, "rabenseifner"},
     {MUR_ALLREDUCE,       MUR_APART,    2,       0, "recursive-doubling"},
