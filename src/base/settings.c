@@ -41,7 +41,7 @@ const struct mur_setting mur_setting_table[] = {
      "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
     {"MUR_COLL_VERBOSE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_verbose), MUR_ANY_TIME, false,
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
-    {"MUR_COLL_PIECE", "coll", "bytes", 65536, 64, LONG_MAX, SETTING(coll_piece), MUR_ANY_TIME, true,
+    {"MUR_COLL_PIECE", "coll", "bytes", 32768, 64, LONG_MAX, SETTING(coll_piece), MUR_ANY_TIME, true,
      "of a large message that is passed on piece by piece, by algorithms named after chains and pieces"},
     {"MUR_COLL_REPRODUCIBLE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_reproducible), MUR_ANY_TIME, true,
      "1: the result of a reduction depends on the data of the ranks only, to the bit, and not on where they run"},

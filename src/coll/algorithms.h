@@ -50,6 +50,12 @@ void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, 
 void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collective *c);
 
 /* ring.c, rabenseifner.c, reduce_scatter.c */
+struct mur_ring {
+    int place;        /* of this rank in the ring */
+    int left, right;  /* ranks */
+    const int *ranks; /* by their places; NULL: each is its rank */
+};
+struct mur_ring mur_ring_of(struct mur_comm *comm);
 void mur_coll_allreduce_ring(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_reduce_rabenseifner(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_reduce_scatter_halving(struct mur_schedule *s, const struct mur_collective *c);

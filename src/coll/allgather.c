@@ -1,29 +1,34 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Allgather. Plain and with counts: a ring. In each of size-1 rounds every rank passes on the block that it got in
- * the round before; blocks lie at their final place at once. */
-#include "coll/coll.h"
+ * the round before; blocks lie at their final place at once. The ring goes from node to node (coll/ring.c). */
+#include "coll/algorithms.h"
 #include "coll/intercomm.h"
 
 void mur_coll_allgather(struct mur_schedule *s, const void *sendbuf, MPI_Count sendcount, struct mur_type *sendtype,
                         const struct mur_blocks *blocks)
 {
     int rank = s->comm->rank, size = s->comm->size;
-    int left = (rank - 1 + size) % size, right = (rank + 1) % size;
+    struct mur_ring ring;
 
     if (s->comm->remote) {
         mur_inter_allgather(s, sendbuf, sendcount, sendtype, blocks);
         return;
     }
+    ring = mur_ring_of(s->comm);
     for (int k = 0; k < size - 1; k++) {
-        int out = (rank - k + size) % size, in = (rank - k - 1 + size) % size;
+        int out = (ring.place - k + size) % size, in = (ring.place - k - 1 + size) % size;
 
+        if (ring.ranks) {
+            out = ring.ranks[out];
+            in = ring.ranks[in];
+        }
         if (k)
             mur_schedule_fence(s);
-        mur_schedule_receive(s, mur_block(blocks, in), mur_block_count(blocks, in), blocks->type, left);
+        mur_schedule_receive(s, mur_block(blocks, in), mur_block_count(blocks, in), blocks->type, ring.left);
         if (k == 0 && sendbuf != MPI_IN_PLACE)
-            mur_schedule_send(s, sendbuf, sendcount, sendtype, right);
+            mur_schedule_send(s, sendbuf, sendcount, sendtype, ring.right);
         else
-            mur_schedule_send(s, mur_block(blocks, out), mur_block_count(blocks, out), blocks->type, right);
+            mur_schedule_send(s, mur_block(blocks, out), mur_block_count(blocks, out), blocks->type, ring.right);
         if (k == 0 && sendbuf != MPI_IN_PLACE)
             mur_schedule_copy(s, sendbuf, sendcount, sendtype, mur_block(blocks, rank), mur_block_count(blocks, rank),
                               blocks->type);

@@ -45,6 +45,43 @@ struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
     return schedule;
 }
 
+/* Large buffers are kept for the next schedule: memory fresh from the system costs a page fault for every 4 KiB, more
+ * than what is done with it. */
+enum { KEPT = 8, KEPT_LEAST = 128 << 10, KEPT_MOST = 8 << 20 };
+static struct {
+    void *memory;
+    size_t bytes;
+} kept_buffers[KEPT];
+
+/* One that is large enough, and not twice too large; or a new one. */
+static struct mur_schedule_buffer take_buffer(size_t bytes)
+{
+    for (int i = 0; i < KEPT && bytes >= KEPT_LEAST; i++)
+        if (kept_buffers[i].memory && kept_buffers[i].bytes >= bytes && kept_buffers[i].bytes / 2 <= bytes) {
+            struct mur_schedule_buffer taken = {kept_buffers[i].memory, kept_buffers[i].bytes};
+
+            kept_buffers[i].memory = NULL;
+            return taken;
+        }
+    return (struct mur_schedule_buffer){malloc(bytes ? bytes : 1), bytes};
+}
+
+/* In turns each place is taken over by the next buffer, so that what nobody asks for again does not stay. */
+static void give_buffer(struct mur_schedule_buffer buffer)
+{
+    static int turn;
+
+    if (buffer.bytes >= KEPT_LEAST && buffer.bytes <= KEPT_MOST) {
+        void *replaced = kept_buffers[turn].memory;
+
+        kept_buffers[turn].memory = buffer.memory;
+        kept_buffers[turn].bytes = buffer.bytes;
+        buffer.memory = replaced;
+        turn = (turn + 1) % KEPT;
+    }
+    free(buffer.memory);
+}
+
 static void schedule_free(struct mur_schedule *schedule)
 {
     for (int i = 0; i < schedule->count; i++) {
@@ -58,7 +95,7 @@ static void schedule_free(struct mur_schedule *schedule)
             mur_op_release(step->op);
     }
     for (int i = 0; i < schedule->buffer_count; i++)
-        free(schedule->buffers[i]);
+        give_buffer(schedule->buffers[i]);
     if (schedule->buffers != schedule->inline_buffers)
         free(schedule->buffers);
     if (schedule->steps != schedule->inline_steps)
@@ -191,20 +228,20 @@ void mur_schedule_move_back(struct mur_schedule *schedule)
 
 void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes)
 {
-    void *memory;
+    struct mur_schedule_buffer buffer;
 
     if (schedule->buffer_count == schedule->buffer_capacity &&
-        !grow((void **)&schedule->buffers, schedule->inline_buffers, &schedule->buffer_capacity, sizeof(void *))) {
+        !grow((void **)&schedule->buffers, schedule->inline_buffers, &schedule->buffer_capacity, sizeof buffer)) {
         out_of_memory(schedule);
         return NULL;
     }
-    memory = malloc(bytes ? bytes : 1);
-    if (!memory) {
+    buffer = take_buffer(bytes);
+    if (!buffer.memory) {
         out_of_memory(schedule);
         return NULL;
     }
-    schedule->buffers[schedule->buffer_count++] = memory;
-    return memory;
+    schedule->buffers[schedule->buffer_count++] = buffer;
+    return buffer.memory;
 }
 
 void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, const struct mur_type *type)

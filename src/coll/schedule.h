@@ -47,6 +47,11 @@ struct mur_step {
     struct mur_request *request; /* while the step is under way */
 };
 
+struct mur_schedule_buffer {
+    void *memory;
+    size_t bytes;
+};
+
 enum { MUR_STEPS_INLINE = 24, MUR_BUFFERS_INLINE = 4 };
 
 struct mur_schedule {
@@ -64,9 +69,9 @@ struct mur_schedule {
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
     int buffer_count, buffer_capacity;
-    void **buffers;
+    struct mur_schedule_buffer *buffers;
     struct mur_step inline_steps[MUR_STEPS_INLINE];
-    void *inline_buffers[MUR_BUFFERS_INLINE];
+    struct mur_schedule_buffer inline_buffers[MUR_BUFFERS_INLINE];
 };
 
 /* An empty schedule for the next collective on the communicator. NULL: no memory. */

@@ -6,7 +6,7 @@
 
 #include "random.h"
 
-enum { DEGREE_MOST = 64, COUNT_MOST = 6, RANKS_MOST = 16, GAP = -77 };
+enum { DEGREE_MOST = 128, COUNT_MOST = 6, RANKS_MOST = 128, GAP = -77 };
 
 /* Who sends to whom: the lists of all ranks. MPI_PROC_NULL is nobody. */
 struct neighbours {

@@ -6,12 +6,12 @@
 
 #include "random.h"
 
-enum { MOST = 400, GAP = -99 };
+enum { MOST = 400, RANKS_MOST = 128, GAP = -99 };
 
 static int world_rank, world_size;
 static MPI_Comm comm;
-static int side, rank, mine, theirs;     /* my side, my rank in it, the sizes */
-static int counts[2][64], places[2][64]; /* of blocks, by side and rank */
+static int side, rank, mine, theirs;                     /* my side, my rank in it, the sizes */
+static int counts[2][RANKS_MOST], places[2][RANKS_MOST]; /* of blocks, by side and rank */
 
 static int value(int s, int r, int i)
 {
@@ -40,7 +40,7 @@ static int *filled(int elements)
 /* Random blocks of both sides with gaps between them, in random order of places; returns the room a side needs. */
 static int draw_blocks(int s, int size, bool is_none)
 {
-    int at = 0, order[64];
+    int at = 0, order[RANKS_MOST];
 
     for (int i = 0; i < size; i++)
         order[i] = i;
@@ -173,8 +173,9 @@ static int length(int s, int a, int b)
 
 static void alltoall(int form)
 {
-    int out[64], in[64], out_places[64], in_places[64], out_room = 0, in_room = 0, count = random_below(50);
-    MPI_Datatype single, out_types[64], in_types[64];
+    int out[RANKS_MOST], in[RANKS_MOST], out_places[RANKS_MOST], in_places[RANKS_MOST], out_room = 0, in_room = 0;
+    int count = random_below(50);
+    MPI_Datatype single, out_types[RANKS_MOST], in_types[RANKS_MOST];
     int *own, *all;
 
     for (int i = 0; i < theirs; i++) {
@@ -253,7 +254,7 @@ static void expect_composed(int s, int size, int first, int count, const unsigne
 
 static void reduce(int form, int s, int root)
 {
-    int count = random_below(MOST), argument = root_argument(s, root), share, each[64], total = 0, first = 0;
+    int count = random_below(MOST), argument = root_argument(s, root), share, each[RANKS_MOST], total = 0, first = 0;
     unsigned *own = (unsigned *)filled(2 * MOST * 2), *result = (unsigned *)buffer(2 * MOST * 2);
     MPI_Datatype pair;
     MPI_Op op;
