@@ -73,20 +73,15 @@ int mur_engine_start(int size, size_t common_bytes)
     return MPI_SUCCESS;
 }
 
-static void set_eager_max(struct mur_transport *transport, long wanted)
-{
-    transport->eager_max = (size_t)wanted < transport->frame_max ? (size_t)wanted : transport->frame_max;
-}
-
 /* Peers that have told this process to hold have their limit from RESUME. */
 void mur_engine_settings_changed(void)
 {
     if (!mur_engine.peer_count)
         return;
     mur_wait_settings_changed();
-    set_eager_max(&mur_shm_transport, mur_settings.shm_eager_max);
-    if (mur_engine.network)
-        set_eager_max(&mur_tcp_transport, mur_settings.tcp_eager_max);
+    mur_shm_transport.eager_max = mur_shm_eager_max();
+    if (mur_engine.network) /* frames of that transport are always large enough */
+        mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
     for (int i = 0; i < mur_engine.peer_count; i++)
         if (mur_engine.peers[i].eager_limit)
             mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;

@@ -11,8 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/counters.h"
 #include "base/clock.h"
+#include "base/counters.h"
+#include "base/cpu.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "engine/cores.h"
@@ -35,11 +36,16 @@ static struct {
 } budget;
 
 /* Between two looks at a lane. Each look takes the slot's line away from its sender, so looking without a pause makes
- * the message later: with four of x86's pauses 8 bytes take 0.14 us instead of 0.16. */
+ * the message later: on an Intel processor, with four pauses 8 bytes take 0.14 us instead of 0.16. AMD's are better off
+ * with one: 0.12 us instead of 0.14. */
 void mur_wait_relax(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
-    for (int i = 0; i < 4; i++)
+    static int pauses; /* all threads find the same */
+
+    if (__builtin_expect(!pauses, 0))
+        pauses = mur_cpu_is_amd() ? 1 : 4;
+    for (int i = 0; i < pauses; i++)
         __builtin_ia32_pause();
 #elif defined(__aarch64__)
     __asm__ __volatile__("isb" ::: "memory");

@@ -11,6 +11,11 @@
  *     <------------------------- CLAIM      "pieces"
  *     PIECE PIECE PIECE ... ----------->
  *
+ * What is not one run of bytes on both sides goes in pieces, though the system could copy it at once: one side packs
+ * while the other unpacks, and the ring between them stays in the cache that they share. For 1 MiB in blocks of 64 B
+ * (Zen 4) that takes 48 us; a list of blocks for the system to copy 5800 us, since it looks up the peer's page for
+ * each; reading blocks and gaps together, to sort them out here, 200 us, and 340 us where the sender writes half of it.
+ *
  * Over a network pieces go straight from buffer to buffer where both are one run of bytes; such a send is complete when
  * the peer's transport has acknowledged them.
  *

@@ -55,7 +55,7 @@ static void act_on_a_handle(void)
     }
 }
 
-/* A message from one rank to another, of at most 8192 bytes: these go at once, unless flow control says otherwise. */
+/* Messages of `least` to `most` bytes from one rank to another. */
 static void check_sums(const char *count_name, const char *bytes_name, int least, int most, MPI_Comm comm)
 {
     static char data[LARGEST];
@@ -177,6 +177,7 @@ int main(int argc, char **argv)
     random_start();
     CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
     slept = tool_meter(session, "sleep_time", MPI_T_PVAR_CLASS_TIMER, NULL);
+    change_eager_limit(8192);
     check_sums("eager_sends", "eager_send_bytes", 0, 8192, comm);
     check_sums("rendezvous_sends", "rendezvous_send_bytes", 8193, LARGEST, comm);
     change_eager_limit(64);

@@ -280,8 +280,9 @@ static void check_writing(void)
     CHECK(MPI_T_cvar_write(slots, &value) == MPI_T_ERR_CVAR_SET_NOT_NOW);
     value = 1 << 30;
     CHECK(MPI_T_cvar_write(eager, &value) == MPI_T_ERR_INVALID);
-    value = -1;
+    value = -2;
     CHECK(MPI_T_cvar_write(eager, &value) == MPI_T_ERR_INVALID);
+    value = -1;
     CHECK(MPI_T_cvar_write(spin, &value) == MPI_SUCCESS);
     CHECK(MPI_T_cvar_read(eager, &value) == MPI_SUCCESS && value == 100);
     CHECK(MPI_T_cvar_read(verbose, &flag) == MPI_SUCCESS && flag == 0);

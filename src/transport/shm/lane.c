@@ -148,15 +148,15 @@ static void copy_past_cache(unsigned char *out, const unsigned char *in, uint32_
 /* How a lane's payload is best written depends on where the two cores are, which nobody tells. If they share a cache,
  * plain writes to the large ring take 0.7 ns a line, and the receiver reads a line in 1.3; past the cache it would be
  * 1.2 and 4 to 6. If not, the receiver's copy of each line must be called back from afar, 18 ns a line, and past the
- * cache 1.2, for reading in 3.2 instead of 2.9 (Zen 4). So now and then a frame's plain writing is timed, not before
- * the ring has been gone round once, which is when the system provides its pages. */
+ * cache 1.2, for reading in 3.2 instead of 2.9 (Zen 4). So, on processors like that, now and then a frame's plain
+ * writing is timed, not before the ring has been gone round once, which is when the system provides its pages. */
 enum { TIMED_MIN = 4096, TIMED_EVERY = 16, TIMED_EVERY_STREAMING = 128, SLOW_LINE = 6 /* nanoseconds */ };
 
 static inline bool is_to_be_timed(struct mur_lane_out *out, uint32_t bytes)
 {
     uint32_t every = out->is_streaming ? TIMED_EVERY_STREAMING : TIMED_EVERY;
 
-    return bytes >= TIMED_MIN && out->has_lapped && ++out->since_timed >= every && !mur_settings.shm_stream;
+    return bytes >= TIMED_MIN && out->has_lapped && ++out->since_timed >= every && mur_shm.may_stream;
 }
 
 static void take_time(struct mur_lane_out *out, uint64_t ns, uint32_t bytes)

@@ -11,6 +11,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/job.h"
@@ -102,6 +103,17 @@ static void choose_ring_sizes(void)
     mur_shm.lane_bytes = 1u << (31 - __builtin_clz(bytes));
 }
 
+/* Where lines are written and read at the speed of the shared cache, two copies by two cores at once are faster than
+ * one copy that takes system calls: on Zen 4, 64 KiB take 2.6 us instead of 4.2. */
+size_t mur_shm_eager_max(void)
+{
+    size_t wanted = (size_t)mur_settings.shm_eager_max;
+
+    if (mur_settings.shm_eager_max < 0)
+        wanted = mur_cpu_is_amd() ? 64 << 10 : 16 << 10;
+    return wanted < mur_shm_transport.frame_max ? wanted : mur_shm_transport.frame_max;
+}
+
 static void fill_rank_block(void)
 {
     struct mur_rank_block *block = &mur_shm.node->ranks[mur_shm.rank];
@@ -178,13 +190,12 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
         return mur_error(MPI_ERR_NO_MEM, "no memory for the ends of the lanes to %d ranks", mur_shm.size);
     if (take_peers(peers, count, is_alone) == count && mur_shm.common_bytes)
         *common = mur_shm_at(common_start());
+    mur_shm.may_stream = !mur_settings.shm_stream && mur_cpu_is_amd();
     mur_shm_barrier_setup();
     fill_rank_block();
     mur_shm_transport.frame_max = mur_shm.lane_bytes / 4;
     mur_shm_transport.piece_max = mur_shm.lane_bytes / 8 < PIECE_MAX ? mur_shm.lane_bytes / 8 : PIECE_MAX;
-    mur_shm_transport.eager_max = (size_t)mur_settings.shm_eager_max;
-    if (mur_shm_transport.eager_max > mur_shm_transport.frame_max)
-        mur_shm_transport.eager_max = mur_shm_transport.frame_max;
+    mur_shm_transport.eager_max = mur_shm_eager_max();
     return MPI_SUCCESS;
 }
 

@@ -119,6 +119,7 @@ struct mur_shm {
     int doorbell;            /* a socket; -1: this process sleeps on the futex */
     size_t common_bytes;     /* between the rank blocks and the heap */
     uint32_t lane_slots, lane_bytes;
+    bool may_stream;          /* lanes find out whether to write payload past the caches */
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
     struct mur_lane_in **hot; /* [size] polled in every pass */
@@ -142,6 +143,9 @@ static inline mur_offset mur_shm_offset(const void *address)
 
 /* Zeroed memory for a lane, aligned to cache lines; NULL when all is used up. Never given back. */
 void *mur_shm_allocate_lane(size_t bytes);
+
+/* shm.c: as the setting wants it, or the processor. */
+size_t mur_shm_eager_max(void);
 
 /* lane.c */
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
