@@ -46,14 +46,6 @@ static bool is_plain_reduction(const struct mur_collective *c)
     return c->op->object.predefined && c->from.type->is_dense && c->from.type->object.predefined;
 }
 
-/* For few ranks system calls that copy from buffer to buffer are cheaper than a second copy. */
-enum { PULL_RANKS = 2, PULL_BYTES = 32 << 10, BLOCK_PULL_BYTES = 8 << 10 };
-
-static bool pulls(const struct mur_comm *comm, size_t bytes)
-{
-    return comm->size <= PULL_RANKS && bytes >= PULL_BYTES;
-}
-
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t bytes = mur_blocks_bytes(&c->from), all = bytes * (size_t)comm->size;
@@ -65,18 +57,14 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
             return NULL;
         if (all <= MUR_BOARD_SLOT)
             return mur_node_slots;
-        if (comm->size == 2 && !getenv("NOPAIR"))
-            return mur_node_reduce_pair;
-        return pulls(comm, all) ? mur_node_pull : mur_node_reduce_ring;
+        return comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring;
     }
     if (bytes <= MUR_BOARD_SLOT)
         return mur_node_slots;
     if (c->kind != MUR_ALLREDUCE && c->kind != MUR_REDUCE)
         return NULL;
-    if (comm->size == 2 && !getenv("NOPAIR"))
+    if (comm->size == 2)
         return mur_node_reduce_pair;
-    if (c->kind == MUR_ALLREDUCE && pulls(comm, bytes))
-        return mur_node_pull;
     return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts
                                                                                   : mur_node_reduce_ring;
 }
@@ -90,38 +78,52 @@ static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
     return (size_t)(count * blocks->type->size);
 }
 
+/* Blocks that are of one size, too large for slots, and so many bytes in all. */
+static advance_function *choose_blocks(const struct mur_comm *comm, size_t bytes)
+{
+    if (comm->board->channels)
+        return mur_node_cells;
+    return bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+}
+
+/* What only the ends of each pair know. */
+static advance_function *choose_irregular(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    bool is_known = c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_ALLTOALL;
+
+    return is_known && comm->board->channels ? mur_node_cells : NULL;
+}
+
 static advance_function *choose(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t ranks = (size_t)comm->size, bytes;
 
-    if (!comm->board || c->is_irregular || !mur_settings.coll_board)
+    if (!comm->board || !mur_settings.coll_board)
         return NULL;
+    if (c->is_irregular)
+        return choose_irregular(c, comm);
     switch (c->kind) {
     case MUR_BARRIER:
         return mur_node_slots;
     case MUR_BCAST:
         bytes = mur_blocks_bytes(&c->to);
-        if (bytes <= MUR_BOARD_SLOT)
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks == 2 ? mur_node_cells : mur_node_stream;
+    case MUR_ALLGATHER:
+        bytes = c->to.is_irregular ? all_bytes(&c->to, comm->size) : ranks * mur_block_bytes(c);
+        if (!c->to.is_irregular && bytes <= ranks * MUR_BOARD_SLOT)
             return mur_node_slots;
-        return ranks > 2 ? mur_node_stream : NULL; /* for two, copying from both ends is faster */
+        if (bytes > MUR_BOARD_HALF_MAX || ranks == 2)
+            return comm->board->channels ? mur_node_cells : NULL;
+        return c->to.is_irregular ? mur_node_share_irregular : mur_node_share;
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
-    case MUR_ALLGATHER:
-        if (c->to.is_irregular)
-            return all_bytes(&c->to, comm->size) <= MUR_BOARD_HALF_MAX ? mur_node_share_irregular : NULL;
-        bytes = mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
-            return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, bytes);
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= ranks * BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
-            return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
     case MUR_REDUCE:
     case MUR_ALLREDUCE:
     case MUR_REDUCE_SCATTER:
@@ -141,7 +143,7 @@ static const char *name_of(advance_function *advance)
            : advance == mur_node_reduce_parts                                 ? "board, parts"
            : advance == mur_node_reduce_ring                                  ? "board, ring"
            : advance == mur_node_reduce_pair                                  ? "board, pair"
-                                                                              : "board, straight from buffers";
+                                                                              : "board, cells";
 }
 
 bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)
@@ -178,6 +180,7 @@ static void begin(struct mur_node_op *op)
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;
+    op->error = MPI_SUCCESS;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
@@ -210,23 +213,28 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
         mur_wait_for(&op.is_complete);
         break;
     }
-    return MPI_SUCCESS;
+    return op.error;
 }
 
-static void retain_types(const struct mur_collective *c)
+/* Calls it for the types of all blocks. */
+static void each_type(const struct mur_blocks *blocks, const struct mur_comm *comm, void (*call)(struct mur_type *))
 {
-    if (c->from.type)
-        mur_type_retain(c->from.type);
-    if (c->to.type)
-        mur_type_retain(c->to.type);
+    if (blocks->type)
+        call(blocks->type);
+    for (int rank = 0; blocks->types && blocks->buffer != MPI_IN_PLACE && rank < comm->size; rank++)
+        call(mur_block_type(blocks, rank));
 }
 
-static void release_types(const struct mur_collective *c)
+static void retain_types(const struct mur_node_op *op)
 {
-    if (c->from.type)
-        mur_type_release(c->from.type);
-    if (c->to.type)
-        mur_type_release(c->to.type);
+    each_type(&op->c.from, op->comm, mur_type_retain);
+    each_type(&op->c.to, op->comm, mur_type_retain);
+}
+
+static void release_types(const struct mur_node_op *op)
+{
+    each_type(&op->c.from, op->comm, mur_type_release);
+    each_type(&op->c.to, op->comm, mur_type_release);
 }
 
 static bool run_nonblocking(struct mur_task *task, bool *is_over)
@@ -237,7 +245,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     if (!go_on(op))
         return false;
     *is_over = true;
-    release_types(&op->c);
+    request->result.error = op->error;
+    release_types(op);
     free(op);
     mur_request_complete(request);
     return true;
@@ -255,7 +264,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
     }
     describe(op, c, comm, comm->board);
     begin(op);
-    retain_types(c);
+    retain_types(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
@@ -275,6 +284,7 @@ static bool run_kept(struct mur_task *task, bool *is_over)
     if (!go_on(op))
         return false;
     *is_over = true;
+    op->request->result.error = op->error;
     mur_request_complete(op->request);
     return true;
 }
@@ -300,7 +310,7 @@ static void free_kept(struct mur_request *request)
 {
     struct mur_node_op *op = request->extra;
 
-    release_types(&op->c);
+    release_types(op);
     mur_board_close(op->board);
 }
 
@@ -339,7 +349,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     }
     op = made->extra;
     describe(op, c, comm, board);
-    retain_types(c);
+    retain_types(op);
     op->request = made;
     op->task.run = run_kept;
     made->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};

@@ -16,6 +16,7 @@ struct mur_node_op {
     uint64_t ticket;                         /* its turn on the board */
     bool (*advance)(struct mur_node_op *op); /* true: complete */
     volatile uint8_t is_complete;
+    int error; /* MPI_SUCCESS or a code */
     /* the algorithm's own */
     int stage, step;
     int next;           /* the rank to be waited for next */
@@ -43,8 +44,7 @@ bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadca
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
-bool mur_node_pull(struct mur_node_op *op);        /* node_pull.c: reductions straight from the buffers of others, */
-bool mur_node_pull_blocks(struct mur_node_op *op); /* and blocks */
+bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);

@@ -51,7 +51,7 @@ bool mur_node_reduce_parts(struct mur_node_op *op)
     struct mur_board *board = op->board;
     size_t bytes = mur_blocks_bytes(&op->c.from);
     size_t stride = mur_node_parts_stride(bytes);
-    char *half = board->halves[board->turn];
+    char *half = board->halves[board->turn] + board->place;
 
     if (op->stage == 0) {
         if (!mur_node_take_half(op))
@@ -147,7 +147,7 @@ bool mur_node_reduce_ring(struct mur_node_op *op)
     size_t extent = (size_t)op->c.from.type->size;
 
     while (op->position < elements(&op->c)) {
-        char *half = board->halves[board->turn];
+        char *half = board->halves[board->turn] + board->place;
 
         if (op->stage == 0) {
             if (!mur_node_take_half(op))
