@@ -40,33 +40,30 @@ void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_t
 
 typedef bool advance_function(struct mur_node_op *op);
 
-/* Reductions of predefined operations on gapless types only: those are the same at all ranks. */
+/* Of gapless types only; all ranks give the same type and operation. */
 static bool is_plain_reduction(const struct mur_collective *c)
 {
-    return c->op->object.predefined && c->from.type->is_dense && c->from.type->object.predefined;
+    return c->from.type->is_dense && (!c->op->object.predefined || c->from.type->object.predefined);
 }
 
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
-    size_t bytes = mur_blocks_bytes(&c->from), all = bytes * (size_t)comm->size;
+    size_t bytes = mur_blocks_bytes(&c->from), element = (size_t)c->from.type->size;
+    advance_function *large = comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring;
 
-    if (!is_plain_reduction(c))
+    if (!is_plain_reduction(c) || (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular))
         return NULL;
-    if (c->kind == MUR_REDUCE_SCATTER) {
-        if (c->to.is_irregular)
-            return NULL;
-        if (all <= MUR_BOARD_SLOT)
-            return mur_node_slots;
-        return comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring;
-    }
-    if (bytes <= MUR_BOARD_SLOT)
+    if ((c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes) <= MUR_BOARD_SLOT)
         return mur_node_slots;
-    if (c->kind != MUR_ALLREDUCE && c->kind != MUR_REDUCE)
-        return NULL;
-    if (comm->size == 2)
-        return mur_node_reduce_pair;
-    return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts
-                                                                                  : mur_node_reduce_ring;
+    if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
+        return NULL; /* an element of all ranks must fit */
+    if (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN)
+        return mur_node_scan;
+    if (!c->op->is_commutative)
+        return c->kind == MUR_REDUCE_SCATTER ? NULL : mur_node_reduce_parts;
+    if (c->kind == MUR_REDUCE_SCATTER || comm->size == 2)
+        return large;
+    return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts : large;
 }
 
 static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
@@ -140,6 +137,7 @@ static const char *name_of(advance_function *advance)
     return advance == mur_node_slots                                          ? "board, slots"
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
            : advance == mur_node_stream                                       ? "board, pieces"
+           : advance == mur_node_scan                                         ? "board, chain"
            : advance == mur_node_reduce_parts                                 ? "board, parts"
            : advance == mur_node_reduce_ring                                  ? "board, ring"
            : advance == mur_node_reduce_pair                                  ? "board, pair"
@@ -154,10 +152,15 @@ bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)
 /* Goes on if it is this operation's turn; true when it is complete. */
 static bool go_on(struct mur_node_op *op)
 {
-    if (op->board->current != op->ticket || !op->advance(op))
+    bool is_over;
+
+    if (op->board->current != op->ticket || op->is_running)
         return false;
-    op->board->current++;
-    return true;
+    op->is_running = true; /* users' functions run without the engine's lock, and other threads come by meanwhile */
+    is_over = op->advance(op);
+    op->is_running = false;
+    op->board->current += is_over;
+    return is_over;
 }
 
 /* What an operation is, and what is new each time that it starts. */
@@ -181,6 +184,7 @@ static void begin(struct mur_node_op *op)
     op->stage = op->step = op->next = 0;
     op->position = 0;
     op->error = MPI_SUCCESS;
+    op->is_running = false;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
@@ -225,14 +229,18 @@ static void each_type(const struct mur_blocks *blocks, const struct mur_comm *co
         call(mur_block_type(blocks, rank));
 }
 
-static void retain_types(const struct mur_node_op *op)
+static void retain_all(const struct mur_node_op *op)
 {
+    if (op->c.op)
+        mur_op_retain(op->c.op);
     each_type(&op->c.from, op->comm, mur_type_retain);
     each_type(&op->c.to, op->comm, mur_type_retain);
 }
 
-static void release_types(const struct mur_node_op *op)
+static void release_all(const struct mur_node_op *op)
 {
+    if (op->c.op)
+        mur_op_release(op->c.op);
     each_type(&op->c.from, op->comm, mur_type_release);
     each_type(&op->c.to, op->comm, mur_type_release);
 }
@@ -246,7 +254,7 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
         return false;
     *is_over = true;
     request->result.error = op->error;
-    release_types(op);
+    release_all(op);
     free(op);
     mur_request_complete(request);
     return true;
@@ -264,7 +272,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
     }
     describe(op, c, comm, comm->board);
     begin(op);
-    retain_types(op);
+    retain_all(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
@@ -310,7 +318,7 @@ static void free_kept(struct mur_request *request)
 {
     struct mur_node_op *op = request->extra;
 
-    release_types(op);
+    release_all(op);
     mur_board_close(op->board);
 }
 
@@ -349,7 +357,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     }
     op = made->extra;
     describe(op, c, comm, board);
-    retain_types(op);
+    retain_all(op);
     op->request = made;
     op->task.run = run_kept;
     made->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};

@@ -18,6 +18,7 @@ enum {
     OFFER_BYTES = 128 << 10, /* from here on copying once by system calls is faster than copying twice */
     CHUNK_LEAST = 64 << 10,
     CHUNK_MOST = 512 << 10,
+    EXCHANGE_MOST = 4 << 20,
     MOST_CHUNKS = 30000,
 };
 
@@ -147,10 +148,12 @@ static struct mur_peer *peer_of(const struct mur_node_op *op, int rank)
     return &mur_engine.peers[op->board->processes[rank]];
 }
 
-/* A few chunks, or as many as can be counted. */
-static size_t chunk_of(size_t bytes)
+/* Where all exchange something, everybody is busy reading, best all at once. Otherwise the sender does its part. */
+static size_t chunk_of(const struct mur_node_op *op, size_t bytes)
 {
-    size_t chunk = bytes / 4 < CHUNK_LEAST ? CHUNK_LEAST : bytes / 4 > CHUNK_MOST ? CHUNK_MOST : bytes / 4;
+    bool is_exchange = op->c.kind == MUR_ALLTOALL || op->c.kind == MUR_ALLGATHER;
+    size_t part = is_exchange ? bytes : bytes / 4, most = is_exchange ? EXCHANGE_MOST : CHUNK_MOST;
+    size_t chunk = part < CHUNK_LEAST ? CHUNK_LEAST : part > most ? most : part;
 
     chunk = bytes / chunk > MOST_CHUNKS ? bytes / MOST_CHUNKS : chunk;
     return (chunk + 4095) & ~(size_t)4095;
@@ -184,9 +187,10 @@ static void offer(struct mur_board *board, size_t pair, struct mur_board_channel
 }
 
 /* Claims the next chunk of an offer from this side's end; false: none is left. */
-static bool claim(struct mur_board_offer *offer, size_t bytes, bool is_sender, size_t *at, size_t *some)
+static bool claim(const struct mur_node_op *op, struct mur_board_head *head, bool is_sender, size_t *at, size_t *some)
 {
-    size_t chunk = chunk_of(bytes), chunks = (bytes + chunk - 1) / chunk, number;
+    struct mur_board_offer *offer = &head->offer;
+    size_t bytes = head->bytes, chunk = chunk_of(op, bytes), chunks = (bytes + chunk - 1) / chunk, number;
     uint32_t claimed = atomic_load_explicit(&offer->claimed, memory_order_relaxed);
 
     do
@@ -216,7 +220,7 @@ static bool write_chunks(struct mur_node_op *op, int rank, struct mur_board_head
     bool has_moved = false;
     size_t at, some;
 
-    while (to && claim(&head->offer, head->bytes, true, &at, &some)) {
+    while (to && claim(op, head, true, &at, &some)) {
         mur_engine.transport->write(peer_of(op, rank), (char *)(uintptr_t)head->offer.from + at, to + at, some);
         atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
         has_moved = true;
@@ -224,11 +228,11 @@ static bool write_chunks(struct mur_node_op *op, int rank, struct mur_board_head
     return has_moved;
 }
 
-static bool is_complete(struct mur_board_offer *offer, size_t bytes)
+static bool is_complete(const struct mur_node_op *op, struct mur_board_head *head)
 {
-    size_t chunk = chunk_of(bytes);
+    size_t chunk = chunk_of(op, head->bytes);
 
-    return atomic_load_explicit(&offer->done, memory_order_acquire) == (bytes + chunk - 1) / chunk;
+    return atomic_load_explicit(&head->offer.done, memory_order_acquire) == (head->bytes + chunk - 1) / chunk;
 }
 
 /* Receiver: reads chunks, and tells the sender where others may be written, if they go there as they are. */
@@ -243,7 +247,7 @@ static void read_offer(struct mur_node_op *op, int rank, struct mur_board_head *
         atomic_store_explicit(&head->offer.to, (uintptr_t)block->buffer, memory_order_release); /* with write_chunks */
         mur_board_rouse(op->board, rank);
     }
-    while (claim(&head->offer, head->bytes, false, &at, &some)) {
+    while (claim(op, head, false, &at, &some)) {
         uint64_t from = head->offer.from + at;
 
         if (is_straight)
@@ -329,7 +333,7 @@ static bool receive_piece(struct mur_node_op *op, int rank, size_t pair, struct 
     channel->in_bytes = head->bytes;
     if (head->is_offer) {
         read_offer(op, rank, head, block);
-        if (!is_complete(&head->offer, head->bytes))
+        if (!is_complete(op, head))
             return false;
         channel->in_at = channel->in_bytes;
         channel->received++;

@@ -48,7 +48,8 @@ static void hand_over(const struct mur_node_op *op, char *half)
 static void reduce_own(const struct mur_node_op *op, char *half)
 {
     struct mur_type *type = op->c.from.type;
-    MPI_Count first, place, count = part_of(op, op->board->rank, &first, &place), most = CHUNK / type->size;
+    MPI_Count first, place, count = part_of(op, op->board->rank, &first, &place);
+    MPI_Count most = CHUNK / type->size ? CHUNK / type->size : 1;
     char *sum = half + place * type->size;
     const char *mine = input(op) + first * type->size;
     char *out = op->c.to.buffer + (op->c.kind == MUR_REDUCE_SCATTER ? op->position : first) * type->size;

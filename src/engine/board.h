@@ -23,11 +23,11 @@
 #include "engine/engine.h"
 
 enum {
-    MUR_BOARD_DEPTH = 16,
+    MUR_BOARD_DEPTH = 32,
     MUR_BOARD_SLOT = 4096, /* bytes of data in a slot */
     MUR_BOARD_HALF_MAX = 1 << 20,
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
-    MUR_BOARD_CELL_DEPTH = 8,       /* heads of a pair */
+    MUR_BOARD_CELL_DEPTH = 16,      /* heads of a pair */
     MUR_BOARD_CELL_FEW = 48,        /* bytes of data in a head; of more, a head announces a piece */
     MUR_BOARD_CELL_PIECES = 2,      /* of a pair */
     MUR_BOARD_CELL_BYTES = 1 << 20, /* pieces of all pairs */
