@@ -148,11 +148,11 @@ static struct mur_peer *peer_of(const struct mur_node_op *op, int rank)
     return &mur_engine.peers[op->board->processes[rank]];
 }
 
-/* Where all exchange something, everybody is busy reading, best all at once. Otherwise the sender does its part. */
+/* Where all exchange something, everybody reads a half and writes a half; otherwise whoever comes first does more. */
 static size_t chunk_of(const struct mur_node_op *op, size_t bytes)
 {
     bool is_exchange = op->c.kind == MUR_ALLTOALL || op->c.kind == MUR_ALLGATHER;
-    size_t part = is_exchange ? bytes : bytes / 4, most = is_exchange ? EXCHANGE_MOST : CHUNK_MOST;
+    size_t part = is_exchange ? (bytes + 1) / 2 : bytes / 4, most = is_exchange ? EXCHANGE_MOST : CHUNK_MOST;
     size_t chunk = part < CHUNK_LEAST ? CHUNK_LEAST : part > most ? most : part;
 
     chunk = bytes / chunk > MOST_CHUNKS ? bytes / MOST_CHUNKS : chunk;
@@ -201,15 +201,6 @@ static bool claim(const struct mur_node_op *op, struct mur_board_head *head, boo
     number = is_sender ? chunks - 1 - (claimed >> 16) : claimed & 0xffff;
     *at = number * chunk;
     *some = bytes - *at < chunk ? bytes - *at : chunk;
-    return true;
-}
-
-/* Reading is cheaper than writing, so only who has nothing to read any more writes. */
-static bool has_received_all(const struct mur_node_op *op)
-{
-    for (int rank = 0; rank < op->board->size; rank++)
-        if (!op->board->channels[rank].is_received)
-            return false;
     return true;
 }
 
@@ -277,7 +268,7 @@ static bool send_some(struct mur_node_op *op, int rank)
 
     channel->is_sent = !block.type;
     if (channel->offered) {
-        has_moved = has_received_all(op) && write_chunks(op, rank, channel->offered);
+        has_moved = write_chunks(op, rank, channel->offered);
         channel->is_sent = has_read(board, pair, channel, channel->sent);
         if (channel->is_sent)
             channel->offered = NULL;

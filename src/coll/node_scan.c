@@ -59,19 +59,29 @@ static void add_piece(const struct mur_node_op *op, char *left, char *sum)
     }
 }
 
+/* The bytes of a rank's place: where ranks share cores, fewer and larger pieces make fewer switches. */
+static size_t room(const struct mur_board *board)
+{
+    size_t all = board->size > 2 ? MUR_BOARD_HALF_MAX : board->half;
+
+    return all / (size_t)board->size & ~(size_t)63;
+}
+
 bool mur_node_scan(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
     while (op->position < op->c.from.count) {
         char *half = board->halves[board->turn];
-        size_t stride = board->half / (size_t)board->size & ~(size_t)63;
+        size_t stride = room(board);
         char *sum = half + (size_t)board->rank * stride;
 
         if (op->stage == 0) {
             if (!mur_node_take_half(op))
                 return false;
-            op->piece = mur_node_elements_of_all(op, op->c.from.count - op->position);
+            op->piece = (MPI_Count)stride / op->c.from.type->size;
+            if (op->piece > op->c.from.count - op->position)
+                op->piece = op->c.from.count - op->position;
             op->stage = 1;
         }
         if (board->rank && !mur_board_has_passed(board, board->rank - 1, op->phase + 1))
