@@ -51,9 +51,10 @@ static inline void mur_copy(void *out, const void *in, size_t bytes)
 }
 
 /* Copies what another processor has written, and takes the lines from it by writing one word of each back as it is: who
- * writes there next, whichever of the two, then meets a line that has one owner. Read only, the line would have two, and
- * the next to write it would wait until the other has given it up: on some processors several times as long as the copy
- * takes (AMD Zen 4: 64 KiB there and back in 3.9 us instead of 9.3). Nobody else may look at the data meanwhile. */
+ * writes there next, whichever of the two, then meets a line that has one owner. Read only, the line would have two,
+ * and the next to write it would wait until the other has given it up: on some processors several times as long as the
+ * copy takes (AMD Zen 4: 64 KiB there and back in 3.9 us instead of 9.3). Nobody else may look at the data meanwhile.
+ */
 static inline void mur_copy_taking(void *out_, void *in_, size_t bytes)
 {
     unsigned char *out = out_, *in = in_;

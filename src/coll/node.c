@@ -40,45 +40,30 @@ void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_t
 
 typedef bool advance_function(struct mur_node_op *op);
 
-/* Reductions of predefined operations on gapless types only: those are the same at all ranks. */
+/* Of gapless types only; all ranks give the same type and operation. */
 static bool is_plain_reduction(const struct mur_collective *c)
 {
-    return c->op->object.predefined && c->from.type->is_dense && c->from.type->object.predefined;
-}
-
-/* For few ranks system calls that copy from buffer to buffer are cheaper than a second copy. */
-enum { PULL_RANKS = 2, PULL_BYTES = 32 << 10, BLOCK_PULL_BYTES = 8 << 10 };
-
-static bool pulls(const struct mur_comm *comm, size_t bytes)
-{
-    return comm->size <= PULL_RANKS && bytes >= PULL_BYTES;
+    return c->from.type->is_dense && (!c->op->object.predefined || c->from.type->object.predefined);
 }
 
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
-    size_t bytes = mur_blocks_bytes(&c->from), all = bytes * (size_t)comm->size;
+    size_t bytes = mur_blocks_bytes(&c->from), element = (size_t)c->from.type->size;
+    advance_function *large = comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring;
 
-    if (!is_plain_reduction(c))
+    if (!is_plain_reduction(c) || (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular))
         return NULL;
-    if (c->kind == MUR_REDUCE_SCATTER) {
-        if (c->to.is_irregular)
-            return NULL;
-        if (all <= MUR_BOARD_SLOT)
-            return mur_node_slots;
-        if (comm->size == 2 && !getenv("NOPAIR"))
-            return mur_node_reduce_pair;
-        return pulls(comm, all) ? mur_node_pull : mur_node_reduce_ring;
-    }
-    if (bytes <= MUR_BOARD_SLOT)
+    if ((c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes) <= MUR_BOARD_SLOT)
         return mur_node_slots;
-    if (c->kind != MUR_ALLREDUCE && c->kind != MUR_REDUCE)
-        return NULL;
-    if (comm->size == 2 && !getenv("NOPAIR"))
-        return mur_node_reduce_pair;
-    if (c->kind == MUR_ALLREDUCE && pulls(comm, bytes))
-        return mur_node_pull;
-    return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts
-                                                                                  : mur_node_reduce_ring;
+    if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
+        return NULL; /* an element of all ranks must fit */
+    if (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN)
+        return mur_node_scan;
+    if (!c->op->is_commutative)
+        return c->kind == MUR_REDUCE_SCATTER ? NULL : mur_node_reduce_parts;
+    if (c->kind == MUR_REDUCE_SCATTER || comm->size == 2)
+        return large;
+    return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts : large;
 }
 
 static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
@@ -90,38 +75,52 @@ static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
     return (size_t)(count * blocks->type->size);
 }
 
+/* Blocks that are of one size, too large for slots, and so many bytes in all. */
+static advance_function *choose_blocks(const struct mur_comm *comm, size_t bytes)
+{
+    if (comm->board->channels)
+        return mur_node_cells;
+    return bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+}
+
+/* What only the ends of each pair know. */
+static advance_function *choose_irregular(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    bool is_known = c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_ALLTOALL;
+
+    return is_known && comm->board->channels ? mur_node_cells : NULL;
+}
+
 static advance_function *choose(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t ranks = (size_t)comm->size, bytes;
 
-    if (!comm->board || c->is_irregular || !mur_settings.coll_board)
+    if (!comm->board || !mur_settings.coll_board)
         return NULL;
+    if (c->is_irregular)
+        return choose_irregular(c, comm);
     switch (c->kind) {
     case MUR_BARRIER:
         return mur_node_slots;
     case MUR_BCAST:
         bytes = mur_blocks_bytes(&c->to);
-        if (bytes <= MUR_BOARD_SLOT)
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks == 2 ? mur_node_cells : mur_node_stream;
+    case MUR_ALLGATHER:
+        bytes = c->to.is_irregular ? all_bytes(&c->to, comm->size) : ranks * mur_block_bytes(c);
+        if (!c->to.is_irregular && bytes <= ranks * MUR_BOARD_SLOT)
             return mur_node_slots;
-        return ranks > 2 ? mur_node_stream : NULL; /* for two, copying from both ends is faster */
+        if (bytes > MUR_BOARD_HALF_MAX || ranks == 2)
+            return comm->board->channels ? mur_node_cells : NULL;
+        return c->to.is_irregular ? mur_node_share_irregular : mur_node_share;
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
-    case MUR_ALLGATHER:
-        if (c->to.is_irregular)
-            return all_bytes(&c->to, comm->size) <= MUR_BOARD_HALF_MAX ? mur_node_share_irregular : NULL;
-        bytes = mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
-            return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, bytes);
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
-        if (ranks <= PULL_RANKS && bytes >= ranks * BLOCK_PULL_BYTES && ranks * bytes <= MUR_BOARD_HALF_MAX)
-            return mur_node_pull_blocks;
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks * bytes <= MUR_BOARD_HALF_MAX ? mur_node_share : NULL;
+        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
     case MUR_REDUCE:
     case MUR_ALLREDUCE:
     case MUR_REDUCE_SCATTER:
@@ -138,10 +137,11 @@ static const char *name_of(advance_function *advance)
     return advance == mur_node_slots                                          ? "board, slots"
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
            : advance == mur_node_stream                                       ? "board, pieces"
+           : advance == mur_node_scan                                         ? "board, chain"
            : advance == mur_node_reduce_parts                                 ? "board, parts"
            : advance == mur_node_reduce_ring                                  ? "board, ring"
            : advance == mur_node_reduce_pair                                  ? "board, pair"
-                                                                              : "board, straight from buffers";
+                                                                              : "board, cells";
 }
 
 bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)
@@ -152,10 +152,15 @@ bool mur_node_takes(const struct mur_collective *c, const struct mur_comm *comm)
 /* Goes on if it is this operation's turn; true when it is complete. */
 static bool go_on(struct mur_node_op *op)
 {
-    if (op->board->current != op->ticket || !op->advance(op))
+    bool is_over;
+
+    if (op->board->current != op->ticket || op->is_running)
         return false;
-    op->board->current++;
-    return true;
+    op->is_running = true; /* users' functions run without the engine's lock, and other threads come by meanwhile */
+    is_over = op->advance(op);
+    op->is_running = false;
+    op->board->current += is_over;
+    return is_over;
 }
 
 /* What an operation is, and what is new each time that it starts. */
@@ -179,6 +184,8 @@ static void begin(struct mur_node_op *op)
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;
+    op->error = MPI_SUCCESS;
+    op->is_running = false;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
@@ -211,23 +218,32 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
         mur_wait_for(&op.is_complete);
         break;
     }
-    return MPI_SUCCESS;
+    return op.error;
 }
 
-static void retain_types(const struct mur_collective *c)
+/* Calls it for the types of all blocks. */
+static void each_type(const struct mur_blocks *blocks, const struct mur_comm *comm, void (*call)(struct mur_type *))
 {
-    if (c->from.type)
-        mur_type_retain(c->from.type);
-    if (c->to.type)
-        mur_type_retain(c->to.type);
+    if (blocks->type)
+        call(blocks->type);
+    for (int rank = 0; blocks->types && blocks->buffer != MPI_IN_PLACE && rank < comm->size; rank++)
+        call(mur_block_type(blocks, rank));
 }
 
-static void release_types(const struct mur_collective *c)
+static void retain_all(const struct mur_node_op *op)
 {
-    if (c->from.type)
-        mur_type_release(c->from.type);
-    if (c->to.type)
-        mur_type_release(c->to.type);
+    if (op->c.op)
+        mur_op_retain(op->c.op);
+    each_type(&op->c.from, op->comm, mur_type_retain);
+    each_type(&op->c.to, op->comm, mur_type_retain);
+}
+
+static void release_all(const struct mur_node_op *op)
+{
+    if (op->c.op)
+        mur_op_release(op->c.op);
+    each_type(&op->c.from, op->comm, mur_type_release);
+    each_type(&op->c.to, op->comm, mur_type_release);
 }
 
 static bool run_nonblocking(struct mur_task *task, bool *is_over)
@@ -238,7 +254,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     if (!go_on(op))
         return false;
     *is_over = true;
-    release_types(&op->c);
+    request->result.error = op->error;
+    release_all(op);
     free(op);
     mur_request_complete(request);
     return true;
@@ -256,7 +273,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
     }
     describe(op, c, comm, comm->board);
     begin(op);
-    retain_types(c);
+    retain_all(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
@@ -276,6 +293,7 @@ static bool run_kept(struct mur_task *task, bool *is_over)
     if (!go_on(op))
         return false;
     *is_over = true;
+    op->request->result.error = op->error;
     mur_request_complete(op->request);
     return true;
 }
@@ -301,7 +319,7 @@ static void free_kept(struct mur_request *request)
 {
     struct mur_node_op *op = request->extra;
 
-    release_types(&op->c);
+    release_all(op);
     mur_board_close(op->board);
 }
 
@@ -340,7 +358,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     }
     op = made->extra;
     describe(op, c, comm, board);
-    retain_types(c);
+    retain_all(op);
     op->request = made;
     op->task.run = run_kept;
     made->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};

@@ -16,6 +16,8 @@ struct mur_node_op {
     uint64_t ticket;                         /* its turn on the board */
     bool (*advance)(struct mur_node_op *op); /* true: complete */
     volatile uint8_t is_complete;
+    bool is_running;
+    int error; /* MPI_SUCCESS or a code */
     /* the algorithm's own */
     int stage, step;
     int next;           /* the rank to be waited for next */
@@ -42,9 +44,9 @@ bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgath
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
+bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank to rank */
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
-bool mur_node_pull(struct mur_node_op *op);        /* node_pull.c: reductions straight from the buffers of others, */
-bool mur_node_pull_blocks(struct mur_node_op *op); /* and blocks */
+bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
@@ -63,6 +65,15 @@ void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_t
 static inline size_t mur_node_parts_stride(size_t bytes)
 {
     return (bytes + 63) & ~(size_t)63;
+}
+
+/* How many of `left` elements may go through a half at a time, where each rank has a copy of its own. */
+static inline MPI_Count mur_node_elements_of_all(const struct mur_node_op *op, MPI_Count left)
+{
+    size_t room = op->board->half / (size_t)op->board->size & ~(size_t)63;
+    MPI_Count most = (MPI_Count)room / op->c.from.type->size;
+
+    return left < most ? left : most;
 }
 
 static inline size_t mur_blocks_bytes(const struct mur_blocks *blocks)

@@ -22,6 +22,9 @@ void mur_node_leave_half(struct mur_node_op *op, int phases)
 
     board->busy[board->turn] = op->phase + (uint64_t)phases + 1;
     board->turn ^= 1;
+    /* Not always the same lines: what several ranks have read is cheaper to write when their caches have dropped it. */
+    if (board->turn == 0)
+        board->place = board->place + 2 * board->half <= MUR_BOARD_HALF_MAX ? board->place + board->half : 0;
 }
 
 /* ---- blocks that all fit at once ---- */
@@ -112,7 +115,7 @@ bool mur_node_share(struct mur_node_op *op)
     struct mur_board *board = op->board;
     size_t block = op->c.kind == MUR_SCATTER && op->c.to.buffer != MPI_IN_PLACE ? mur_blocks_bytes(&op->c.to)
                                                                                 : mur_block_bytes(&op->c);
-    char *half = board->halves[board->turn];
+    char *half = board->halves[board->turn] + (block * (size_t)board->size <= board->half ? board->place : 0);
 
     if (op->stage == 0) {
         if (!mur_node_take_half(op))
@@ -209,7 +212,7 @@ bool mur_node_stream(struct mur_node_op *op)
     mur_cursor_start(&cursor, to->buffer, to->count, to->type);
     mur_cursor_seek(&cursor, (size_t)op->position);
     while ((size_t)op->position < bytes) {
-        char *half = board->halves[board->turn];
+        char *half = board->halves[board->turn] + board->place;
         size_t piece = bytes - (size_t)op->position < most ? bytes - (size_t)op->position : most;
 
         if (op->stage == 0) {

@@ -48,7 +48,8 @@ static void hand_over(const struct mur_node_op *op, char *half)
 static void reduce_own(const struct mur_node_op *op, char *half)
 {
     struct mur_type *type = op->c.from.type;
-    MPI_Count first, place, count = part_of(op, op->board->rank, &first, &place), most = CHUNK / type->size;
+    MPI_Count first, place, count = part_of(op, op->board->rank, &first, &place);
+    MPI_Count most = CHUNK / type->size ? CHUNK / type->size : 1;
     char *sum = half + place * type->size;
     const char *mine = input(op) + first * type->size;
     char *out = op->c.to.buffer + (op->c.kind == MUR_REDUCE_SCATTER ? op->position : first) * type->size;
@@ -58,8 +59,15 @@ static void reduce_own(const struct mur_node_op *op, char *half)
 
         some = count < most ? count : most;
         bytes = (size_t)(some * type->size);
-        mur_op_apply(op->c.op, mine, sum, some, type);
-        mur_copy(out, sum, bytes);
+        if (op->c.kind == MUR_ALLREDUCE) {
+            mur_op_apply(op->c.op, mine, sum, some, type);
+            mur_copy(out, sum, bytes);
+        } else if (mine != out) { /* the other does not need the sum */
+            mur_copy_taking(out, sum, bytes);
+            mur_op_apply(op->c.op, mine, out, some, type);
+        } else {
+            mur_op_apply(op->c.op, sum, out, some, type);
+        }
         mine += bytes;
         sum += bytes;
         out += bytes;
@@ -84,7 +92,7 @@ static MPI_Count piece_of(const struct mur_node_op *op)
 {
     MPI_Count room = (MPI_Count)op->board->half / op->c.from.type->size, left = elements(&op->c) - op->position;
 
-    if (op->c.kind == MUR_REDUCE_SCATTER)
+    if (op->c.kind != MUR_ALLREDUCE) /* two blocks; of a reduce, one piece is written while another is read */
         room /= 2;
     return left < room ? left : room;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large reductions on the board, in two ways.
  *
- * Parts: all ranks copy their data into a half; each reduces one part of it, in the order of the ranks; all copy the
- * result out. Three steps.
+ * Parts: all ranks copy their data, or a piece of them, into a half; each reduces one part of it, in the order of the
+ * ranks; all copy the result out. Three steps.
  *
  * Ring: the half holds one copy of (a piece of) the result, in as many portions as there are ranks. Each rank adds its
  * data to one portion and hands it to the next rank, which has just handed on its own; after a round every portion
@@ -39,24 +39,23 @@ static void reduce_part(struct mur_node_op *op, char *half, size_t bytes)
 {
     struct mur_type *type = op->c.from.type;
     int rank = op->board->rank, last = op->board->size - 1;
-    MPI_Count start = part_start(op, op->c.from.count, rank), end = part_start(op, op->c.from.count, rank + 1);
+    MPI_Count start = part_start(op, op->piece, rank), end = part_start(op, op->piece, rank + 1);
     char *part = half + start * type->size;
 
     for (int i = last - 1; i >= 0 && end > start; i--)
         mur_op_apply(op->c.op, part + (size_t)i * bytes, part + (size_t)last * bytes, end - start, type);
 }
 
-bool mur_node_reduce_parts(struct mur_node_op *op)
+static bool reduce_piece(struct mur_node_op *op, char *half)
 {
     struct mur_board *board = op->board;
-    size_t bytes = mur_blocks_bytes(&op->c.from);
-    size_t stride = mur_node_parts_stride(bytes);
-    char *half = board->halves[board->turn];
+    MPI_Count size = op->c.from.type->size;
+    size_t bytes = (size_t)(op->piece * size), stride = mur_node_parts_stride(bytes);
 
     if (op->stage == 0) {
         if (!mur_node_take_half(op))
             return false;
-        mur_copy(half + (size_t)board->rank * stride, input(op), bytes);
+        mur_copy(half + (size_t)board->rank * stride, input(op) + op->position * size, bytes);
         mur_board_pass(board);
         op->stage = 1;
     }
@@ -70,9 +69,25 @@ bool mur_node_reduce_parts(struct mur_node_op *op)
     if (wants_result(op)) {
         if (!mur_board_all_passed(board, op->phase + 2, &op->next))
             return false;
-        mur_copy(op->c.to.buffer, half + (size_t)(board->size - 1) * stride, bytes);
+        mur_copy(op->c.to.buffer + op->position * size, half + (size_t)(board->size - 1) * stride, bytes);
     }
-    mur_node_leave_half(op, 2);
+    return true;
+}
+
+bool mur_node_reduce_parts(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+
+    while (op->position < op->c.from.count) {
+        char *half = board->halves[board->turn] + board->place;
+
+        op->piece = mur_node_elements_of_all(op, op->c.from.count - op->position);
+        if (!reduce_piece(op, half))
+            return false;
+        mur_node_leave_half(op, 2);
+        op->position += op->piece;
+        op->stage = 0;
+    }
     return true;
 }
 
@@ -147,7 +162,7 @@ bool mur_node_reduce_ring(struct mur_node_op *op)
     size_t extent = (size_t)op->c.from.type->size;
 
     while (op->position < elements(&op->c)) {
-        char *half = board->halves[board->turn];
+        char *half = board->halves[board->turn] + board->place;
 
         if (op->stage == 0) {
             if (!mur_node_take_half(op))

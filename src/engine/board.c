@@ -26,9 +26,48 @@ static size_t halves_start(int ranks)
     return (header_bytes(ranks) + 4095) & ~(size_t)4095;
 }
 
-size_t mur_board_bytes(int ranks)
+/* Boards are used again for half as many ranks, too: these have cells if those need them. */
+static bool has_cells(int ranks)
+{
+    return ranks <= 2 * MUR_BOARD_CELL_RANKS;
+}
+
+static size_t piece_bytes(int ranks)
+{
+    size_t piece = MUR_BOARD_PIECE_MAX, pairs = (size_t)ranks * (size_t)ranks;
+
+    while (pairs * MUR_BOARD_CELL_PIECES * piece > MUR_BOARD_CELL_BYTES)
+        piece /= 2;
+    return piece;
+}
+
+static size_t cells_start(int ranks)
 {
     return halves_start(ranks) + 2 * (size_t)MUR_BOARD_HALF_MAX;
+}
+
+/* What the cells need besides pieces: whole pages. */
+static size_t heads_bytes(int ranks)
+{
+    size_t pair = sizeof(struct mur_board_phase) + MUR_BOARD_CELL_DEPTH * sizeof(struct mur_board_head);
+
+    return ((size_t)ranks * (size_t)ranks * pair + 4095) & ~(size_t)4095;
+}
+
+size_t mur_board_bytes(int ranks)
+{
+    return cells_start(ranks) + (has_cells(ranks) ? heads_bytes(ranks) + MUR_BOARD_CELL_BYTES : 0);
+}
+
+static void open_cells(struct mur_board *board)
+{
+    int ranks = board->memory->ranks;
+    char *start = (char *)board->memory + cells_start(ranks);
+
+    board->reads = (struct mur_board_phase *)start;
+    board->heads = (struct mur_board_head *)(board->reads + ranks * ranks);
+    board->pieces = start + heads_bytes(ranks);
+    board->piece = piece_bytes(ranks);
 }
 
 /* A quarter of what a core has for itself: there is room left for what is added to it. */
@@ -43,12 +82,17 @@ static uint32_t measure_half(void)
 
 struct mur_board *mur_board_open(struct mur_board_memory *memory, int rank, int size, const int *processes)
 {
-    struct mur_board *board = calloc(1, sizeof *board);
+    size_t channels = size <= MUR_BOARD_CELL_RANKS ? (size_t)size : 0;
+    struct mur_board *board = calloc(1, sizeof *board + channels * sizeof *board->channels);
     uint32_t half = 0, measured = measure_half();
 
     if (!board)
         return NULL;
     board->memory = memory;
+    if (channels) {
+        board->channels = (struct mur_board_channel *)(board + 1);
+        open_cells(board);
+    }
     board->phases = (struct mur_board_phase *)&memory->slots[(size_t)memory->ranks * MUR_BOARD_DEPTH];
     board->halves[0] = (char *)memory + halves_start(memory->ranks);
     board->halves[1] = board->halves[0] + MUR_BOARD_HALF_MAX;
@@ -83,6 +127,8 @@ static void reset(struct mur_board_memory *memory)
         atomic_store_explicit(&memory->slots[i].number, 0, memory_order_relaxed);
     for (int i = 0; i < memory->ranks; i++)
         atomic_store_explicit(&phases[i].value, 0, memory_order_relaxed);
+    if (has_cells(memory->ranks))
+        memset((char *)memory + cells_start(memory->ranks), 0, heads_bytes(memory->ranks));
 }
 
 struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
@@ -94,7 +140,9 @@ struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
         if (owned->memory->ranks >= ranks && owned->memory->ranks <= 2 * ranks &&
             atomic_load_explicit(&owned->memory->users, memory_order_acquire) == 0) /* pairs with mur_board_close */
             break;
-    if (!owned) {
+    if (owned) {
+        reset(owned->memory);
+    } else { /* new memory is all zero */
         owned = malloc(sizeof *owned);
         if (!owned)
             return NULL;
@@ -107,7 +155,6 @@ struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
         owned->next = owned_boards;
         owned_boards = owned;
     }
-    reset(owned->memory);
     atomic_store_explicit(&owned->memory->users, (uint32_t)ranks, memory_order_relaxed);
     *token = owned->token;
     return owned->memory;
@@ -120,6 +167,11 @@ void mur_board_close(struct mur_board *board)
     if (!board->is_common)
         atomic_fetch_sub_explicit(&board->memory->users, 1, memory_order_release);
     free(board);
+}
+
+void mur_board_rouse(const struct mur_board *board, int rank)
+{
+    mur_engine.transport->rouse(&board->processes[rank], 1);
 }
 
 void mur_board_post(struct mur_board *board, uint64_t number)

@@ -5,11 +5,13 @@
  *   phases  for each rank a counter of how far it has come in collectives that take several steps
  *   halves  two pieces of memory that large data pass through in turns; what is worked on several times uses of each
  *           only as much as stays in a core's cache
+ *   cells   for each ordered pair of ranks, where they are not many: messages in pieces, which nobody else sees
  *
  * Small collectives are numbered; every rank posts each of them in its ring, with data or without. Having posted
  * number n, a rank has finished all before n. So a slot may be written again when all ranks have posted the
  * number DEPTH - 1 before, and the memory for small data needs no other flow control. A half may be written again
- * when all ranks have passed the phase in which it was last read.
+ * when all ranks have passed the phase in which it was last read. The pieces of a pair are numbered, too; the receiver
+ * says how many it has read.
  *
  * Who waits polls for a while, and sleeps in the end, like for messages; who posts wakes the sleepers. */
 #ifndef MUR_ENGINE_BOARD_H
@@ -21,9 +23,15 @@
 #include "engine/engine.h"
 
 enum {
-    MUR_BOARD_DEPTH = 4,
+    MUR_BOARD_DEPTH = 32,
     MUR_BOARD_SLOT = 4096, /* bytes of data in a slot */
     MUR_BOARD_HALF_MAX = 1 << 20,
+    MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
+    MUR_BOARD_CELL_DEPTH = 16,      /* heads of a pair */
+    MUR_BOARD_CELL_FEW = 48,        /* bytes of data in a head; of more, a head announces a piece */
+    MUR_BOARD_CELL_PIECES = 2,      /* of a pair */
+    MUR_BOARD_CELL_BYTES = 1 << 20, /* pieces of all pairs */
+    MUR_BOARD_PIECE_MAX = 64 << 10,
 };
 
 /* In shared memory. `number` and the first 48 bytes share a cache line: small data moves with its announcement. */
@@ -34,14 +42,46 @@ struct mur_board_slot {
 } __attribute__((aligned(64)));
 
 struct mur_board_phase {
-    _Atomic uint64_t value; /* released; pairs with the acquire in mur_board_has_passed */
+    _Atomic uint64_t value;    /* released; pairs with the acquire in mur_board_has_passed */
+    _Atomic uint32_t can_copy; /* of the counts of what a pair's receiver has read: it may copy from the sender */
 } __attribute__((aligned(64)));
+
+/* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
+struct mur_board_offer {
+    uint64_t from;
+    _Atomic uint64_t to;      /* 0 until the receiver has said where; released, the sender acquires */
+    _Atomic uint32_t claimed; /* chunks: by the receiver, from the front, and << 16 by the sender, from the back */
+    _Atomic uint32_t done;    /* by both; released, the receiver acquires */
+};
+
+struct mur_board_head {
+    _Atomic uint64_t number; /* released when the data is there; pairs with the acquire in receive_piece */
+    uint64_t bytes : 63;     /* of the whole message */
+    uint64_t is_offer : 1;
+    union {
+        unsigned char few[MUR_BOARD_CELL_FEW];
+        struct mur_board_offer offer;
+    };
+};
+
+/* One end's view of the cells to and from another rank, in private memory. */
+struct mur_board_channel {
+    uint64_t sent, read;                  /* heads written, and how many of them the other is known to have read */
+    uint64_t pieces_sent;                 /* pieces written, */
+    uint64_t uses[MUR_BOARD_CELL_PIECES]; /* and the head that announced the latest in each place */
+    uint64_t received, pieces_received;
+    /* of the operation under way */
+    size_t out_at, in_at, in_bytes; /* bytes sent and received so far, and those that the other has announced */
+    bool is_sent, is_received;
+    bool has_told;                  /* the sender whether this rank can copy from it */
+    struct mur_board_head *offered; /* an offer that waits to be read */
+};
 
 struct mur_board_memory {
     _Atomic uint32_t users;                                     /* members that have not freed the communicator yet */
     _Atomic uint32_t half;                                      /* bytes of a half in use; the first to come measures */
     int32_t ranks;                                              /* room for so many */
-    struct mur_board_slot slots[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], then halves */
+    struct mur_board_slot slots[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], halves, cells */
 };
 
 /* A rank's view of it, in private memory. */
@@ -49,7 +89,12 @@ struct mur_board {
     struct mur_board_memory *memory;
     struct mur_board_phase *phases;
     char *halves[2];
-    size_t half; /* bytes */
+    size_t half;                        /* bytes */
+    struct mur_board_phase *reads;      /* [sender][receiver]: how many heads the receiver has read. NULL: no cells */
+    struct mur_board_head *heads;       /* [sender][receiver][CELL_DEPTH] */
+    char *pieces;                       /* [sender][receiver][CELL_PIECES] */
+    size_t piece;                       /* bytes */
+    struct mur_board_channel *channels; /* [size] */
     const int *processes;
     int rank, size;
     uint64_t started; /* collectives begun so far, */
@@ -59,7 +104,8 @@ struct mur_board {
     uint64_t phase;   /* of this rank */
     uint64_t passed;  /* what all ranks are known to have passed */
     uint64_t busy[2]; /* a half may be written when all have passed this */
-    int turn;         /* the half to be written next */
+    int turn;         /* the half to be written next, */
+    size_t place;     /* and from which byte on, unless all of it is needed */
     bool is_common;   /* in common memory, which is never used again */
 };
 
@@ -93,6 +139,24 @@ static inline bool mur_board_has_passed(const struct mur_board *board, int rank,
 {
     return atomic_load_explicit(&board->phases[rank].value, memory_order_acquire) >= phase;
 }
+
+static inline size_t mur_board_pair(const struct mur_board *board, int sender, int receiver)
+{
+    return (size_t)sender * (size_t)board->memory->ranks + (size_t)receiver;
+}
+
+static inline struct mur_board_head *mur_board_head(const struct mur_board *board, size_t pair, uint64_t number)
+{
+    return &board->heads[pair * MUR_BOARD_CELL_DEPTH + number % MUR_BOARD_CELL_DEPTH];
+}
+
+static inline char *mur_board_piece(const struct mur_board *board, size_t pair, uint64_t number)
+{
+    return board->pieces + (pair * MUR_BOARD_CELL_PIECES + number % MUR_BOARD_CELL_PIECES) * board->piece;
+}
+
+/* Wakes one rank, for which something has been written. */
+void mur_board_rouse(const struct mur_board *board, int rank);
 
 /* Announces this rank's slot of a number, or its next phase. */
 void mur_board_post(struct mur_board *board, uint64_t number);
