@@ -318,7 +318,8 @@ static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, si
     }
 }
 
-/* Waits for the pane before. What the kernel has left of it is written here: it knows when there is a reason to stop. */
+/* Waits for the pane before. What the kernel has left of it is written here: it knows when there is a reason to stop.
+ */
 static void end_background(struct mur_exchange *x)
 {
     size_t bytes = x->background.bytes, done;
