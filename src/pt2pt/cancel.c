@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_Cancel (MPI-5.0 §3.8.4). A receive that is posted is taken back. A send can be taken back while it waits for room,
- * or as long as its receiver, who has been told of it, has matched it with nothing:
+/* MPI_Cancel (MPI-5.0 §3.8.4). A receive that is posted is taken back. A send can be taken back while it waits for
+ * room, or as long as its receiver, who has been told of it, has matched it with nothing:
  *
  *   sender                                receiver
  *     READY ---------------------------->   waits for a receive
@@ -43,6 +43,17 @@ int mur_cancel(struct mur_request *request)
     return !request->kind && request->operation == MUR_SEND ? cancel_send(request) : mur_request_cancel(request);
 }
 
+/* What both frames say: the sender's request. */
+static uint64_t named(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    uint64_t id;
+
+    if (frame->bytes != sizeof id)
+        mur_frame_refuse(peer, frame);
+    memcpy(&id, data, sizeof id);
+    return id;
+}
+
 static bool is_of_request(const struct mur_message *message, uint64_t id)
 {
     return message->frame.kind == MUR_FRAME_READY && ((const struct mur_ready *)message->data)->request == id;
@@ -53,9 +64,8 @@ static void cancel_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     const struct mur_match_key key = {.context = frame->context, .source = frame->source, .tag = frame->tag};
     struct mur_frame answer = {.kind = MUR_FRAME_CANCELLED, .bytes = sizeof(uint64_t)};
     struct mur_message *message;
-    uint64_t id;
+    uint64_t id = named(peer, frame, data);
 
-    memcpy(&id, data, sizeof id);
     message = mur_match_find_sent(&key, peer, is_of_request, id);
     if (!message)
         return;
@@ -67,12 +77,11 @@ static void cancel_arrived(struct mur_peer *peer, const struct mur_frame *frame,
 
 static void cancelled_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    uint64_t id;
+    struct mur_request *request = mur_rendezvous_request(peer, frame, named(peer, frame, data), MUR_SEND);
 
-    (void)peer;
-    (void)frame;
-    memcpy(&id, data, sizeof id);
-    withdraw((struct mur_request *)(uintptr_t)id);
+    if (request->peer_request || request->frame.kind != MUR_FRAME_READY)
+        mur_frame_refuse(peer, frame);
+    withdraw(request);
 }
 
 void mur_cancel_setup(void)

@@ -92,6 +92,10 @@ int mur_rendezvous_send(struct mur_request *request);
 void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready);
 void mur_rendezvous_setup(void);
 
+/* The live request of this side that a frame of the peer's names by its address; another frame ends the job. */
+struct mur_request *mur_rendezvous_request(struct mur_peer *peer, const struct mur_frame *frame, uint64_t address,
+                                           enum mur_operation operation);
+
 /* Ends a send that no receive has been or can be matched with. */
 void mur_rendezvous_withdraw(struct mur_request *request);
 

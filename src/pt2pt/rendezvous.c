@@ -316,9 +316,8 @@ static void name_request(struct mur_frame *frame, uint64_t request)
     frame->source = (int32_t)(request >> 32);
 }
 
-/* The live request of this side that a frame of the peer's names by its address. */
-static struct mur_request *request_at(struct mur_peer *peer, const struct mur_frame *frame, uint64_t address,
-                                      enum mur_operation operation)
+struct mur_request *mur_rendezvous_request(struct mur_peer *peer, const struct mur_frame *frame, uint64_t address,
+                                           enum mur_operation operation)
 {
     struct mur_request *request = mur_object_find((void *)(uintptr_t)address, MUR_KIND_REQUEST);
 
@@ -332,7 +331,7 @@ static struct mur_request *request_at(struct mur_peer *peer, const struct mur_fr
 static struct mur_request *named_request(struct mur_peer *peer, const struct mur_frame *frame)
 {
     uint64_t address = frame->context | (uint64_t)(uint32_t)frame->source << 32;
-    struct mur_request *request = request_at(peer, frame, address, MUR_RECEIVE);
+    struct mur_request *request = mur_rendezvous_request(peer, frame, address, MUR_RECEIVE);
 
     if (__builtin_expect(frame->bytes > (size_t)request->result.bytes - request->moved, 0))
         mur_frame_refuse(peer, frame);
@@ -460,7 +459,7 @@ static const struct claim *claim_of(const struct mur_peer *peer, const struct mu
 static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     const struct claim *claim = claim_of(peer, frame, data);
-    struct mur_request *request = request_at(peer, frame, claim->sender_request, MUR_SEND);
+    struct mur_request *request = mur_rendezvous_request(peer, frame, claim->sender_request, MUR_SEND);
 
     if (claim->bytes > request->bytes)
         mur_frame_refuse(peer, frame);
@@ -476,7 +475,7 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
 /* The receiver has copied the last byte (or wants none). */
 static void done_at_receiver(struct mur_peer *peer, const struct mur_frame *done, const struct claim *claim)
 {
-    struct mur_request *request = request_at(peer, done, claim->sender_request, MUR_SEND);
+    struct mur_request *request = mur_rendezvous_request(peer, done, claim->sender_request, MUR_SEND);
 
     mur_task_remove(&request->task);
     if (request->transfer)
@@ -487,7 +486,7 @@ static void done_at_receiver(struct mur_peer *peer, const struct mur_frame *done
 /* The sender has copied the last byte, and must hear that this side is done with the transfer. */
 static void done_at_sender(struct mur_peer *peer, const struct mur_frame *done, const struct claim *claim)
 {
-    struct mur_request *request = request_at(peer, done, claim->receiver_request, MUR_RECEIVE);
+    struct mur_request *request = mur_rendezvous_request(peer, done, claim->receiver_request, MUR_RECEIVE);
     struct mur_frame frame = {.kind = MUR_FRAME_RELEASE, .bytes = sizeof request->transfer_token};
 
     mur_task_remove(&request->task);
