@@ -145,7 +145,7 @@ int mur_mpi_win_shared_query(struct mur_win *win, int rank, MPI_Aint *size, MPI_
     target = &win->targets[rank];
     *size = target->memory ? target->size : 0;
     *disp_unit = (MPI_Count)target->unit;
-    if (target->memory && (target->size || win->flavor != MPI_WIN_FLAVOR_CREATE))
+    if (*size)
         base = target->memory;
     memcpy(baseptr, &base, sizeof base);
     return MPI_SUCCESS;

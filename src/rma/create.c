@@ -91,7 +91,24 @@ static const struct {
     {"alloc_shared_noncontig", "true", "false", MUR_WIN_NONCONTIGUOUS},
 };
 
-/* Values that are not known change nothing; neither does a lesser ordering, which is granted anyway. */
+/* Some of rar, raw, war and waw: all four are granted then. */
+static bool is_ordering(const char *value)
+{
+    static const char *const pairs[] = {"rar", "raw", "war", "waw"};
+
+    for (;; value += 4) {
+        bool is_pair = false;
+
+        for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+            is_pair |= !strncmp(value, pairs[i], 3);
+        if (!is_pair || (value[3] && value[3] != ','))
+            return false;
+        if (!value[3])
+            return true;
+    }
+}
+
+/* Values that are not known change nothing. */
 void mur_rma_set_hints(struct mur_win *win, const struct mur_info *info)
 {
     const char *granularity = mur_info_get(info, "mpi_accumulate_granularity");
@@ -101,7 +118,7 @@ void mur_rma_set_hints(struct mur_win *win, const struct mur_info *info)
 
         if (value && !strcmp(value, hints[i].yes))
             win->hints |= hints[i].hint;
-        else if (value && !strcmp(value, hints[i].no))
+        else if (value && (hints[i].hint == MUR_WIN_UNORDERED ? is_ordering(value) : !strcmp(value, hints[i].no)))
             win->hints &= ~hints[i].hint;
     }
     if (granularity && *granularity && strlen(granularity) < sizeof win->granularity &&

@@ -155,6 +155,12 @@ static void hints(void)
     MPI_Info_set(info, "no_locks", "false");
     MPI_Win_set_info(win, info);
     check_hint(win, "no_locks", "false");
+    MPI_Info_set(info, "accumulate_ordering", "rar,wow");
+    MPI_Win_set_info(win, info);
+    check_hint(win, "accumulate_ordering", "none");
+    MPI_Info_set(info, "accumulate_ordering", "rar,waw");
+    MPI_Win_set_info(win, info);
+    check_hint(win, "accumulate_ordering", "rar,raw,war,waw"); /* all of it is granted */
     MPI_Win_free(&win);
     MPI_Info_free(&info);
 }
