@@ -10,23 +10,53 @@
 #include "coll/choose.h"
 #include "coll/node.h"
 
+static bool is_rooted(const struct mur_collective *c)
+{
+    return c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_REDUCE;
+}
+
 /* Where MPI_IN_PLACE must not be: between two groups, and where the other end of a rooted operation is meant. */
 static int check_in_place(const struct mur_collective *c, const struct mur_comm *comm)
 {
     const void *buffer = c->kind == MUR_SCATTER ? c->to.buffer : c->from.buffer;
-    bool is_rooted = c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_REDUCE;
 
-    if (buffer != MPI_IN_PLACE || (!comm->remote && (!is_rooted || comm->rank == c->root)))
+    if (buffer != MPI_IN_PLACE || (!comm->remote && (!is_rooted(c) || comm->rank == c->root)))
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_BUFFER, comm->remote ? "MPI_IN_PLACE cannot be used with an intercommunicator"
                                                   : "MPI_IN_PLACE can be used at the root only");
+}
+
+/* Operations that read all of one buffer for what they write to the other: the two must not be the same. Derived types
+ * may keep them apart though they begin at one address, and a rank without data may name any. */
+static bool is_aliased(const struct mur_collective *c)
+{
+    bool reads_all = c->op || c->kind == MUR_ALLGATHER || c->kind == MUR_ALLTOALL;
+
+    return reads_all && c->from.buffer == c->to.buffer && c->to.buffer && !c->is_irregular && c->from.count > 0 &&
+           c->from.type && c->from.type->is_dense;
+}
+
+/* Data goes to one buffer (of a scatter: comes from it) whatever MPI_IN_PLACE says of the other. */
+static int check_buffers(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    const void *buffer = c->kind == MUR_SCATTER ? c->from.buffer : c->to.buffer;
+
+    if (is_rooted(c) && c->root != (comm->remote ? MPI_ROOT : comm->rank))
+        return MPI_SUCCESS;
+    if (buffer == MPI_IN_PLACE)
+        return mur_error(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer here",
+                         c->kind == MUR_SCATTER ? "send" : "receive");
+    if (is_aliased(c))
+        return mur_error(MPI_ERR_BUFFER, "the send and the receive buffer are the same memory; pass MPI_IN_PLACE for "
+                                         "the send buffer instead");
+    return MPI_SUCCESS;
 }
 
 static int check(const struct mur_collective *c, const struct mur_comm *comm)
 {
     int rc = check_in_place(c, comm);
 
-    if (rc)
+    if (rc || (rc = check_buffers(c, comm)))
         return rc;
     if (comm->remote && (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN))
         return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no %s",

@@ -50,6 +50,10 @@ int mur_mpi_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, str
 {
     int rc = mur_op_check(op, datatype);
 
+    if (!rc && count && (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE))
+        return mur_error(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be a buffer of this call");
+    if (!rc && count && inbuf == inoutbuf && inbuf && datatype->is_dense)
+        return mur_error(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
     if (!rc)
         mur_op_apply(op, inbuf, inoutbuf, count, datatype);
     return rc;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What persistent and neighbourhood collectives and MPI_Alltoallw refuse, with which class of error, and that an
- * empty block needs no datatype. */
+/* What persistent and neighbourhood collectives and MPI_Alltoallw refuse, with which class of error, that an empty
+ * block needs no datatype, and buffers that must not be MPI_IN_PLACE, or the same. */
 #include "test.h"
 
 static int class_of(int code)
@@ -120,6 +120,33 @@ static void alone(void)
     MPI_Comm_free(&comm);
 }
 
+/* MPI_IN_PLACE for the buffer that it does not stand for, and one buffer for both. */
+static void buffers(void)
+{
+    MPI_Request request;
+
+    FAILS(MPI_Allreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Iallreduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, self, &request), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, 0, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Bcast(MPI_IN_PLACE, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Gather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Scatter(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, 0, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Allgather(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Alltoall(in, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Exscan(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce_scatter_block(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce_local(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce_local(in, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+
+    FAILS(MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce(in, in, 1, MPI_INT, MPI_SUM, 0, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Scan(in, in, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Allgather(in, 1, MPI_INT, in, 1, MPI_INT, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Alltoall(in, 1, MPI_INT, in, 1, MPI_INT, self), MPI_ERR_BUFFER);
+    FAILS(MPI_Reduce_local(in, in, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
+    CHECK(MPI_Allreduce(in, in, 0, MPI_INT, MPI_SUM, self) == MPI_SUCCESS);
+}
+
 int main(void)
 {
     MPI_Init(NULL, NULL);
@@ -130,6 +157,7 @@ int main(void)
     init();
     neighbor();
     alone();
+    buffers();
     MPI_Finalize();
     return 0;
 }
