@@ -27,10 +27,10 @@ static int check_in_place(const struct mur_collective *c, const struct mur_comm 
 }
 
 /* Operations that read all of one buffer for what they write to the other: the two must not be the same. Derived types
- * may keep them apart though they begin at one address, and a rank without data may name any. */
+ * may keep them apart though they begin at one address. A block that is where it will be gathered does no harm. */
 static bool is_aliased(const struct mur_collective *c)
 {
-    bool reads_all = c->op || c->kind == MUR_ALLGATHER || c->kind == MUR_ALLTOALL;
+    bool reads_all = c->op || c->kind == MUR_ALLTOALL;
 
     return reads_all && c->from.buffer == c->to.buffer && c->to.buffer && !c->is_irregular && c->from.count > 0 &&
            c->from.type && c->from.type->is_dense;

@@ -141,7 +141,6 @@ static void buffers(void)
     FAILS(MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
     FAILS(MPI_Reduce(in, in, 1, MPI_INT, MPI_SUM, 0, self), MPI_ERR_BUFFER);
     FAILS(MPI_Scan(in, in, 1, MPI_INT, MPI_SUM, self), MPI_ERR_BUFFER);
-    FAILS(MPI_Allgather(in, 1, MPI_INT, in, 1, MPI_INT, self), MPI_ERR_BUFFER);
     FAILS(MPI_Alltoall(in, 1, MPI_INT, in, 1, MPI_INT, self), MPI_ERR_BUFFER);
     FAILS(MPI_Reduce_local(in, in, 1, MPI_INT, MPI_SUM), MPI_ERR_BUFFER);
     CHECK(MPI_Allreduce(in, in, 0, MPI_INT, MPI_SUM, self) == MPI_SUCCESS);
