@@ -48,10 +48,10 @@ static int wanted(int split_type, const struct mur_info *info)
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         if (resource)
             return wanted_resource(resource);
-        return !set                          ? BY_NOTHING
+        return !set                              ? BY_NOTHING
                : !strcasecmp(set, "mpi://WORLD") ? BY_WORLD
                : !strcasecmp(set, "mpi://SELF")  ? BY_SELF
-                                             : BY_NOTHING;
+                                                 : BY_NOTHING;
     default:
         return BY_NOTHING;
     }

@@ -37,9 +37,9 @@ struct mur_comm {
     struct mur_win *win;
     struct mur_session *session; /* that its group came from, a reference; or NULL */
     struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
-    const struct mur_nodes *nodes;       /* where its ranks are (coll/nodes.h), once collectives have asked. Owned */
-    unsigned char *wishes;               /* for its collectives' algorithms (coll/wishes.c), or NULL. Owned */
-    bool has_lost;           /* a process of it, or of the groups whose collectives it serves, is lost (pt2pt/lost.h) */
+    const struct mur_nodes *nodes; /* where its ranks are (coll/nodes.h), once collectives have asked. Owned */
+    unsigned char *wishes;         /* for its collectives' algorithms (coll/wishes.c), or NULL. Owned */
+    bool has_lost; /* a process of it, or of the groups whose collectives it serves, is lost (pt2pt/lost.h) */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
     struct mur_attribute *attributes;    /* (object/attribute.h) */

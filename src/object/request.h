@@ -58,7 +58,7 @@ struct mur_request {
     struct mur_backlog_entry backlog; /* of a send that found no room */
     struct mur_task task;             /* of large messages */
     struct mur_cursor *cursor;        /* of piecewise transfers; owned */
-    uint64_t peer_request; /* the other side's request, as it named it; of a send 0 until it is matched */
+    uint64_t peer_request;            /* the other side's request, as it named it; of a send 0 until it is matched */
     struct mur_transfer *transfer;    /* of a large message that both sides copy */
     uint64_t transfer_token;
     size_t moved;           /* bytes of a piecewise transfer that have passed */
