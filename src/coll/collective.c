@@ -10,7 +10,8 @@
 #include "coll/choose.h"
 #include "coll/node.h"
 
-static bool is_rooted(const struct mur_collective *c)
+/* One of the two buffers is of the root alone. */
+static bool has_root_buffer(const struct mur_collective *c)
 {
     return c->kind == MUR_GATHER || c->kind == MUR_SCATTER || c->kind == MUR_REDUCE;
 }
@@ -20,7 +21,7 @@ static int check_in_place(const struct mur_collective *c, const struct mur_comm 
 {
     const void *buffer = c->kind == MUR_SCATTER ? c->to.buffer : c->from.buffer;
 
-    if (buffer != MPI_IN_PLACE || (!comm->remote && (!is_rooted(c) || comm->rank == c->root)))
+    if (buffer != MPI_IN_PLACE || (!comm->remote && (!has_root_buffer(c) || comm->rank == c->root)))
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_BUFFER, comm->remote ? "MPI_IN_PLACE cannot be used with an intercommunicator"
                                                   : "MPI_IN_PLACE can be used at the root only");
@@ -41,7 +42,7 @@ static int check_buffers(const struct mur_collective *c, const struct mur_comm *
 {
     const void *buffer = c->kind == MUR_SCATTER ? c->from.buffer : c->to.buffer;
 
-    if (is_rooted(c) && c->root != (comm->remote ? MPI_ROOT : comm->rank))
+    if (has_root_buffer(c) && c->root != (comm->remote ? MPI_ROOT : comm->rank))
         return MPI_SUCCESS;
     if (buffer == MPI_IN_PLACE)
         return mur_error(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer here",

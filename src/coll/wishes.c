@@ -101,12 +101,19 @@ const char *mur_wishes_read(void)
     return complaint[0] ? complaint : NULL;
 }
 
+enum { KEY_BYTES = 64 };
+
+static const char *write_key(char key[KEY_BYTES], int kind)
+{
+    snprintf(key, KEY_BYTES, "mur_%s", mur_collective_name((enum mur_collective_kind)kind));
+    return key;
+}
+
 static const char *value_of(const struct mur_info *info, int kind)
 {
-    char key[64];
+    char key[KEY_BYTES];
 
-    snprintf(key, sizeof key, "mur_%s", mur_collective_name((enum mur_collective_kind)kind));
-    return mur_info_get(info, key);
+    return mur_info_get(info, write_key(key, kind));
 }
 
 int mur_wishes_check(const struct mur_info *info)
@@ -145,11 +152,10 @@ int mur_wishes_get(const struct mur_comm *comm, struct mur_info *info)
     int rc = MPI_SUCCESS;
 
     for (int kind = 0; comm->wishes && kind < MUR_COLLECTIVE_KINDS && !rc; kind++) {
-        char key[64];
+        char key[KEY_BYTES];
 
-        snprintf(key, sizeof key, "mur_%s", mur_collective_name((enum mur_collective_kind)kind));
         if (comm->wishes[kind])
-            rc = mur_info_set(info, key, name_of(comm->wishes[kind]));
+            rc = mur_info_set(info, write_key(key, kind), name_of(comm->wishes[kind]));
     }
     return rc;
 }

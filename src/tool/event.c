@@ -13,31 +13,19 @@
 
 #define ELEMENT(type, field) offsetof(struct type, field)
 
+/* What events about a message tell of it. */
+#define MESSAGE                                                                                                        \
+    3, {MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG},                                                                     \
+        {ELEMENT(mur_event_message, rank), ELEMENT(mur_event_message, tag), ELEMENT(mur_event_message, bytes)},        \
+        {4, 4, 8}, sizeof(struct mur_event_message), &mur_tool_message
+
 const struct mur_event_type mur_event_types[MUR_EVENT_KINDS] = {
-    [MUR_EVENT_UNEXPECTED] = {"message_unexpected",
-                              "pt2pt",
+    [MUR_EVENT_UNEXPECTED] = {"message_unexpected", "pt2pt",
                               "a message has arrived before its receive was posted: rank of the sender, tag, bytes",
-                              MPI_T_VERBOSITY_USER_BASIC,
-                              MPI_T_BIND_NO_OBJECT,
-                              3,
-                              {MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG},
-                              {ELEMENT(mur_event_message, rank), ELEMENT(mur_event_message, tag),
-                               ELEMENT(mur_event_message, bytes)},
-                              {4, 4, 8},
-                              sizeof(struct mur_event_message),
-                              &mur_tool_message},
-    [MUR_EVENT_RENDEZVOUS] = {"rendezvous_start",
-                              "pt2pt",
+                              MPI_T_VERBOSITY_USER_BASIC, MPI_T_BIND_NO_OBJECT, MESSAGE},
+    [MUR_EVENT_RENDEZVOUS] = {"rendezvous_start", "pt2pt",
                               "a large message is announced to its receiver: rank there of the job, tag, bytes",
-                              MPI_T_VERBOSITY_USER_DETAIL,
-                              MPI_T_BIND_NO_OBJECT,
-                              3,
-                              {MPI_INT, MPI_INT, MPI_UNSIGNED_LONG_LONG},
-                              {ELEMENT(mur_event_message, rank), ELEMENT(mur_event_message, tag),
-                               ELEMENT(mur_event_message, bytes)},
-                              {4, 4, 8},
-                              sizeof(struct mur_event_message),
-                              &mur_tool_message},
+                              MPI_T_VERBOSITY_USER_DETAIL, MPI_T_BIND_NO_OBJECT, MESSAGE},
     [MUR_EVENT_HOLD] = {"flow_hold",
                         "pt2pt",
                         "a sender was told to keep its messages (is_held 1), or that it may send again (0)",

@@ -3,21 +3,8 @@
 #ifndef MUR_TEST_DYNAMIC_TALK_H
 #define MUR_TEST_DYNAMIC_TALK_H
 
-#include <dirent.h>
-
+#include "descriptors.h"
 #include "test.h"
-
-static inline int count_descriptors(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
-}
 
 /* Every rank sends each remote rank `count` numbers and receives as many. */
 static inline void talk_pairs(MPI_Comm inter, int count)

@@ -1,24 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sessions by the thousand, one after the other and in several threads at once, with everything finalised in between
  * or another session kept: nothing grows. */
-#include <dirent.h>
 #include <pthread.h>
 
+#include "descriptors.h"
 #include "test.h"
 
 enum { THREADS = 4, ROUNDS = 250, WARM = 50 };
-
-static int count_descriptors(void)
-{
-    DIR *directory = opendir("/proc/self/fd");
-    int count = 0;
-
-    CHECK(directory);
-    while (readdir(directory))
-        count++;
-    closedir(directory);
-    return count;
-}
 
 /* Pages of private memory in use. */
 static long count_pages(void)

@@ -2,26 +2,14 @@
 /* Windows come and go by the hundred, of all kinds and on all sorts of communicators, and leave nothing behind: neither
  * descriptors nor mappings nor memory. Several live at a time, and each has its own memory. Argument: rounds. */
 #define _GNU_SOURCE
-#include <dirent.h>
 #include <unistd.h>
 
+#include "descriptors.h"
 #include "rma/share.h"
 
 enum { ROUNDS = 200, BYTES = 300 << 10, LIVE = 5 };
 
 static int rank, size;
-
-static int count_entries(const char *path)
-{
-    DIR *folder = opendir(path);
-    int count = 0;
-
-    while (folder && readdir(folder))
-        count++;
-    if (folder)
-        closedir(folder);
-    return count;
-}
 
 static int count_lines(const char *path)
 {
@@ -109,12 +97,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     for (int i = 0; i < 6; i++)
         once(i);
-    files = count_entries("/proc/self/fd");
+    files = count_descriptors();
     maps = count_lines("/proc/self/maps");
     kib = shared_kib();
     for (int i = 0; i < rounds; i++)
         once(i);
-    CHECK(count_entries("/proc/self/fd") <= files + size); /* connections between hosts come when they are needed */
+    CHECK(count_descriptors() <= files + size); /* connections between hosts come when they are needed */
     CHECK(count_lines("/proc/self/maps") <= maps + 8);
     CHECK(shared_kib() <= kib + 2048);
     MPI_Finalize();

@@ -250,12 +250,13 @@ static void lose(struct mur_link *link, const char *what)
     mur_foreign_lost(peer);
 }
 
-static bool is_refused(const struct mur_link *link)
+/* Nobody is at any of the peer's addresses that are known. */
+static bool all_refuse(const struct mur_link *link)
 {
     for (int i = 0; i < link->address_count; i++)
         if (link->faults[i] != ECONNREFUSED)
             return false;
-    return link->address_count > 0;
+    return true;
 }
 
 static void wait_to_call(struct mur_link *link, uint64_t pause)
@@ -284,12 +285,7 @@ static bool is_busy(const struct mur_link *link)
  * our BYE: its own was lost with a connection. */
 static bool has_ended_unheard(const struct mur_link *link)
 {
-    if (!mur_tcp.is_finishing || !link->has_said_bye)
-        return false;
-    for (int i = 0; i < link->address_count; i++)
-        if (link->faults[i] != ECONNREFUSED)
-            return false;
-    return true;
+    return mur_tcp.is_finishing && link->has_said_bye && all_refuse(link);
 }
 
 /* Starts with the address whose turn it is; after the last a pause follows. */
@@ -311,7 +307,7 @@ static void call_next(struct mur_link *link)
         return;
     }
     without = mur_tcp_now() - link->lost_since;
-    if (link->peer->foreign && is_refused(link) && without >= REFUSED_MS) {
+    if (link->peer->foreign && link->address_count && all_refuse(link) && without >= REFUSED_MS) {
         lose(link, "it has ended");
         return;
     }
