@@ -64,7 +64,7 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
     if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
         return NULL; /* an element of all ranks must fit */
     if (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN)
-        return mur_node_scan;
+        return mur_node_scan_fits(comm->board, element) ? mur_node_scan : NULL;
     if (!c->op->is_commutative)
         return c->kind == MUR_REDUCE_SCATTER ? NULL : mur_node_reduce_parts;
     if (c->kind == MUR_REDUCE_SCATTER || comm->size == 2)

@@ -49,6 +49,9 @@ bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
+/* Whether a link of a scan holds an element of so many bytes. */
+bool mur_node_scan_fits(const struct mur_board *board, size_t element);
+
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
 
