@@ -40,6 +40,12 @@ void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_t
 
 typedef bool advance_function(struct mur_node_op *op);
 
+/* What ranks have to tell each other is so many bytes of each. */
+static advance_function *choose_small(size_t bytes)
+{
+    return bytes <= MUR_BOARD_FEW ? mur_node_lines : bytes <= MUR_BOARD_SLOT ? mur_node_slots : NULL;
+}
+
 /* Of gapless types only; all ranks give the same type and operation. */
 static bool is_plain_reduction(const struct mur_collective *c)
 {
@@ -49,16 +55,16 @@ static bool is_plain_reduction(const struct mur_collective *c)
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t bytes = mur_blocks_bytes(&c->from), element = (size_t)c->from.type->size;
-    advance_function *large = comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring;
+    advance_function *large = comm->size == 2 ? mur_node_reduce_pair : mur_node_reduce_ring, *small;
 
     if (!is_plain_reduction(c) || (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular))
         return NULL;
-    if ((c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes) <= MUR_BOARD_SLOT)
-        return mur_node_slots;
+    if ((small = choose_small(c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes)))
+        return small;
     if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
         return NULL; /* an element of all ranks must fit */
     if (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN)
-        return mur_node_scan;
+        return mur_node_scan_fits(comm->board, element) ? mur_node_scan : NULL;
     if (!c->op->is_commutative)
         return c->kind == MUR_REDUCE_SCATTER ? NULL : mur_node_reduce_parts;
     if (c->kind == MUR_REDUCE_SCATTER || comm->size == 2)
@@ -94,6 +100,7 @@ static advance_function *choose_irregular(const struct mur_collective *c, const 
 static advance_function *choose(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t ranks = (size_t)comm->size, bytes;
+    advance_function *small;
 
     if (!comm->board || !mur_settings.coll_board)
         return NULL;
@@ -101,26 +108,28 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         return choose_irregular(c, comm);
     switch (c->kind) {
     case MUR_BARRIER:
-        return mur_node_slots;
+        return mur_node_lines;
     case MUR_BCAST:
         bytes = mur_blocks_bytes(&c->to);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : ranks == 2 ? mur_node_cells : mur_node_stream;
+        if ((small = choose_small(bytes)))
+            return small;
+        return ranks == 2 ? mur_node_cells : mur_node_stream;
     case MUR_ALLGATHER:
+        if (!c->to.is_irregular && (small = choose_small(mur_block_bytes(c))))
+            return small;
         bytes = c->to.is_irregular ? all_bytes(&c->to, comm->size) : ranks * mur_block_bytes(c);
-        if (!c->to.is_irregular && bytes <= ranks * MUR_BOARD_SLOT)
-            return mur_node_slots;
         if (bytes > MUR_BOARD_HALF_MAX || ranks == 2)
             return comm->board->channels ? mur_node_cells : NULL;
         return c->to.is_irregular ? mur_node_share_irregular : mur_node_share;
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
+        return (small = choose_small(bytes)) ? small : choose_blocks(comm, ranks * bytes);
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, bytes);
+        return (small = choose_small(bytes)) ? small : choose_blocks(comm, bytes);
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
-        return bytes <= MUR_BOARD_SLOT ? mur_node_slots : choose_blocks(comm, ranks * bytes);
+        return (small = choose_small(bytes)) ? small : choose_blocks(comm, ranks * bytes);
     case MUR_REDUCE:
     case MUR_ALLREDUCE:
     case MUR_REDUCE_SCATTER:
@@ -134,7 +143,8 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
 
 static const char *name_of(advance_function *advance)
 {
-    return advance == mur_node_slots                                          ? "board, slots"
+    return advance == mur_node_lines                                          ? "board, lines"
+           : advance == mur_node_slots                                        ? "board, slots"
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
            : advance == mur_node_stream                                       ? "board, pieces"
            : advance == mur_node_scan                                         ? "board, chain"

@@ -21,7 +21,7 @@ struct mur_node_op {
     /* the algorithm's own */
     int stage, step;
     int next;           /* the rank to be waited for next */
-    uint64_t number;    /* of the slots used */
+    uint64_t number;    /* of the lines used */
     uint64_t phase;     /* of this rank when the piece under way began */
     MPI_Count position; /* elements (bytes of a broadcast) done before the piece under way, */
     MPI_Count piece;    /* and in it */
@@ -38,7 +38,8 @@ int mur_node_start(const struct mur_collective *collective, struct mur_comm *com
 int mur_node_keep(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
 
 /* The algorithms. */
-bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: what fits into the slots */
+bool mur_node_lines(struct mur_node_op *op);           /* node_small.c: what fits into lines, */
+bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: and what fits into slots */
 bool mur_node_share(struct mur_node_op *op);           /* node_blocks.c: blocks that fit into a half */
 bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgather of blocks that differ */
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
@@ -48,14 +49,14 @@ bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
+/* Whether a link of a scan holds an element of so many bytes. */
+bool mur_node_scan_fits(const struct mur_board *board, size_t element);
+
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
 
 /* Ends a piece in which all ranks have passed, or will pass, so many phases. */
 void mur_node_leave_half(struct mur_node_op *op, int phases);
-
-/* Takes the next slot of this rank: op->number; false while somebody may still read what it holds. */
-bool mur_node_take_slot(struct mur_node_op *op);
 
 /* Copying between users' buffers and runs of bytes. */
 void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out);

@@ -20,7 +20,7 @@ void mur_node_leave_half(struct mur_node_op *op, int phases)
 {
     struct mur_board *board = op->board;
 
-    board->busy[board->turn] = op->phase + (uint64_t)phases + 1;
+    board->busy[board->turn] = board->mixed = op->phase + (uint64_t)phases + 1;
     board->turn ^= 1;
     /* Not always the same lines: what several ranks have read is cheaper to write when their caches have dropped it. */
     if (board->turn == 0)

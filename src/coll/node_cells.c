@@ -109,11 +109,11 @@ static bool has_read(struct mur_board *board, size_t pair, struct mur_board_chan
     return channel->read >= number;
 }
 
-/* For one more head. */
+/* For one more head. Who has filled all waits until half of them have been read: many operations for one wait. */
 static bool has_room(struct mur_board *board, size_t pair, struct mur_board_channel *channel)
 {
-    return channel->sent < MUR_BOARD_CELL_DEPTH ||
-           has_read(board, pair, channel, channel->sent + 1 - MUR_BOARD_CELL_DEPTH);
+    return channel->sent - channel->read < board->depth ||
+           has_read(board, pair, channel, channel->sent - board->depth / 2);
 }
 
 /* Writes one head, with its piece; false while there is no room. */

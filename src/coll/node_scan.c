@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large scans on the board: a chain. Each rank has its place in a half; it puts its data there, adds what its left
- * neighbour has come to, copies the sum out, and passes. With several pieces all ranks work at the same time. */
+/* Large scans on the board: a chain. The two halves together are divided among the ranks, and the part of each into
+ * MUR_BOARD_LINKS links, used in turns. A rank adds its data to what its left neighbour has come to, puts the sum into
+ * its next link, copies it out, and passes. Only the right neighbour reads a link; so a rank may be as many pieces ahead
+ * of that one as there are links, of one scan or of several, and ranks that share a core do several pieces for each
+ * time that it changes hands. */
 #include "coll/node.h"
 
 #include "base/copy.h"
 
-enum { CHUNK = 16 << 10 }; /* bytes that are added while they are in the first cache */
+enum {
+    CHUNK = 16 << 10, /* bytes that are added while they are in the first cache */
+    LINK_MOST = 64 << 10,
+};
 
 /* inout = left op inout, and takes the neighbour's lines: it is the next to write there. */
 static void add(const struct mur_node_op *op, char *left, char *inout, MPI_Count count)
@@ -28,10 +34,15 @@ static void add_chunk(const struct mur_node_op *op, char *left, const char *in, 
     size_t bytes = (size_t)(count * op->c.from.type->size);
 
     if (op->c.kind == MUR_SCAN) {
-        if (in != out)
-            mur_copy(out, in, bytes);
-        if (left)
-            add(op, left, out, count);
+        if (left && in != out && op->c.op->is_commutative) {
+            mur_copy_taking(out, left, bytes);
+            mur_op_apply(op->c.op, in, out, count, op->c.from.type);
+        } else {
+            if (in != out)
+                mur_copy(out, in, bytes);
+            if (left)
+                add(op, left, out, count);
+        }
         if (!is_last)
             mur_copy(sum, out, bytes);
         return;
@@ -59,12 +70,46 @@ static void add_piece(const struct mur_node_op *op, char *left, char *sum)
     }
 }
 
-/* The bytes of a rank's place: where ranks share cores, fewer and larger pieces make fewer switches. */
+/* The bytes of a link. */
 static size_t room(const struct mur_board *board)
 {
-    size_t all = board->size > 2 ? MUR_BOARD_HALF_MAX : board->half;
+    size_t most = 2 * (size_t)MUR_BOARD_HALF_MAX / ((size_t)board->size * MUR_BOARD_LINKS) & ~(size_t)63;
 
-    return all / (size_t)board->size & ~(size_t)63;
+    return most < LINK_MOST ? most : LINK_MOST;
+}
+
+static char *link_of(const struct mur_board *board, int rank)
+{
+    return board->halves[0] + ((size_t)rank * MUR_BOARD_LINKS + board->link) * room(board);
+}
+
+/* False while other collectives may still use the memory, or the right neighbour what the link holds. */
+static bool take_link(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+
+    if (board->phase < board->mixed) /* the latest piece of the other kind is over here */
+        mur_board_pass(board);
+    if (!mur_board_all_passed(board, board->mixed, &op->next))
+        return false;
+    op->next = 0;
+    op->phase = board->phase;
+    return board->rank == board->size - 1 ||
+           mur_board_has_passed(board, board->rank + 1, board->links[board->link]);
+}
+
+/* For others than scans, all of both halves is in use until then. */
+static void leave_link(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+
+    board->busy[0] = board->busy[1] = board->links[board->link] = op->phase + 1;
+    board->link = (board->link + 1) % MUR_BOARD_LINKS;
+}
+
+bool mur_node_scan_fits(const struct mur_board *board, size_t element)
+{
+    return element <= room(board);
 }
 
 bool mur_node_scan(struct mur_node_op *op)
@@ -72,23 +117,19 @@ bool mur_node_scan(struct mur_node_op *op)
     struct mur_board *board = op->board;
 
     while (op->position < op->c.from.count) {
-        char *half = board->halves[board->turn];
-        size_t stride = room(board);
-        char *sum = half + (size_t)board->rank * stride;
-
         if (op->stage == 0) {
-            if (!mur_node_take_half(op))
+            if (!take_link(op))
                 return false;
-            op->piece = (MPI_Count)stride / op->c.from.type->size;
+            op->piece = (MPI_Count)room(board) / op->c.from.type->size;
             if (op->piece > op->c.from.count - op->position)
                 op->piece = op->c.from.count - op->position;
             op->stage = 1;
         }
         if (board->rank && !mur_board_has_passed(board, board->rank - 1, op->phase + 1))
             return false;
-        add_piece(op, board->rank ? sum - stride : NULL, sum);
+        add_piece(op, board->rank ? link_of(board, board->rank - 1) : NULL, link_of(board, board->rank));
         mur_board_pass(board);
-        mur_node_leave_half(op, 1);
+        leave_link(op);
         op->position += op->piece;
         op->stage = 0;
     }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Small collectives: every rank posts what it has in its slot, looks at the slots that it needs, and is done. One
+/* Small collectives: every rank posts what it has in its line or slot, looks at those that it needs, and is done. One
  * step, whatever the number of ranks, so that a core which ranks share changes hands once. Reductions go through the
  * ranks in their order at every rank: all get the same bits. */
 #include "coll/node.h"
@@ -8,7 +8,9 @@
 
 static unsigned char *data_of(const struct mur_node_op *op, int rank)
 {
-    return mur_board_slot(op->board, rank, op->number)->data;
+    if (op->advance == mur_node_lines)
+        return mur_board_line(op->board, rank, op->number)->data;
+    return mur_board_slot(op->board, rank, op->number);
 }
 
 /* Writes what this rank has to tell. */
@@ -164,22 +166,25 @@ static void read_slots(struct mur_node_op *op)
     }
 }
 
-bool mur_node_take_slot(struct mur_node_op *op)
+/* Takes the next number: false while somebody may still read what was posted `depth` numbers before. Who has come to
+ * that waits until half of the ring is free: many operations for one wait. */
+static bool take_number(struct mur_node_op *op, uint64_t depth)
 {
     struct mur_board *board = op->board;
 
     op->number = board->number + 1;
-    if (op->number > MUR_BOARD_DEPTH && !mur_board_all_posted(board, op->number - MUR_BOARD_DEPTH + 1, &op->next))
+    if (op->number > depth && board->posted < op->number - depth + 1 &&
+        !mur_board_all_posted(board, op->number - depth / 2, &op->next))
         return false;
     board->number = op->number;
     op->next = 0;
     return true;
 }
 
-bool mur_node_slots(struct mur_node_op *op)
+static bool post_and_look(struct mur_node_op *op, uint64_t depth)
 {
     if (op->stage == 0) {
-        if (!mur_node_take_slot(op))
+        if (!take_number(op, depth))
             return false;
         write_slot(op);
         mur_board_post(op->board, op->number);
@@ -189,4 +194,14 @@ bool mur_node_slots(struct mur_node_op *op)
         return false;
     read_slots(op);
     return true;
+}
+
+bool mur_node_lines(struct mur_node_op *op)
+{
+    return post_and_look(op, MUR_BOARD_DEPTH);
+}
+
+bool mur_node_slots(struct mur_node_op *op)
+{
+    return post_and_look(op, MUR_BOARD_SLOTS);
 }

@@ -17,13 +17,18 @@ static struct owned *owned_boards;
 static size_t header_bytes(int ranks)
 {
     return sizeof(struct mur_board_memory) +
-           (size_t)ranks * (MUR_BOARD_DEPTH * sizeof(struct mur_board_slot) + sizeof(struct mur_board_phase));
+           (size_t)ranks * (MUR_BOARD_DEPTH * sizeof(struct mur_board_line) + sizeof(struct mur_board_phase));
 }
 
-/* Halves start on a page of their own. */
-static size_t halves_start(int ranks)
+/* Slots and halves start on a page of their own. */
+static size_t slots_start(int ranks)
 {
     return (header_bytes(ranks) + 4095) & ~(size_t)4095;
+}
+
+static size_t halves_start(int ranks)
+{
+    return slots_start(ranks) + (size_t)ranks * MUR_BOARD_SLOTS * MUR_BOARD_SLOT;
 }
 
 /* Boards are used again for half as many ranks, too: these have cells if those need them. */
@@ -46,10 +51,20 @@ static size_t cells_start(int ranks)
     return halves_start(ranks) + 2 * (size_t)MUR_BOARD_HALF_MAX;
 }
 
+/* Heads of a pair. */
+static size_t depth_of(int ranks)
+{
+    size_t depth = MUR_BOARD_CELL_DEPTH, pairs = (size_t)ranks * (size_t)ranks;
+
+    while (pairs * depth > MUR_BOARD_CELL_HEADS)
+        depth /= 2;
+    return depth;
+}
+
 /* What the cells need besides pieces: whole pages. */
 static size_t heads_bytes(int ranks)
 {
-    size_t pair = sizeof(struct mur_board_phase) + MUR_BOARD_CELL_DEPTH * sizeof(struct mur_board_head);
+    size_t pair = sizeof(struct mur_board_phase) + depth_of(ranks) * sizeof(struct mur_board_head);
 
     return ((size_t)ranks * (size_t)ranks * pair + 4095) & ~(size_t)4095;
 }
@@ -66,6 +81,7 @@ static void open_cells(struct mur_board *board)
 
     board->reads = (struct mur_board_phase *)start;
     board->heads = (struct mur_board_head *)(board->reads + ranks * ranks);
+    board->depth = depth_of(ranks);
     board->pieces = start + heads_bytes(ranks);
     board->piece = piece_bytes(ranks);
 }
@@ -93,7 +109,8 @@ struct mur_board *mur_board_open(struct mur_board_memory *memory, int rank, int 
         board->channels = (struct mur_board_channel *)(board + 1);
         open_cells(board);
     }
-    board->phases = (struct mur_board_phase *)&memory->slots[(size_t)memory->ranks * MUR_BOARD_DEPTH];
+    board->phases = (struct mur_board_phase *)&memory->lines[(size_t)memory->ranks * MUR_BOARD_DEPTH];
+    board->slots = (unsigned char *)memory + slots_start(memory->ranks);
     board->halves[0] = (char *)memory + halves_start(memory->ranks);
     board->halves[1] = board->halves[0] + MUR_BOARD_HALF_MAX;
     if (atomic_compare_exchange_strong(&memory->half, &half, measured))
@@ -121,10 +138,10 @@ struct mur_board *mur_board_open_common(void *memory, int rank, int size, const 
 
 static void reset(struct mur_board_memory *memory)
 {
-    struct mur_board_phase *phases = (struct mur_board_phase *)&memory->slots[(size_t)memory->ranks * MUR_BOARD_DEPTH];
+    struct mur_board_phase *phases = (struct mur_board_phase *)&memory->lines[(size_t)memory->ranks * MUR_BOARD_DEPTH];
 
     for (int i = 0; i < memory->ranks * MUR_BOARD_DEPTH; i++)
-        atomic_store_explicit(&memory->slots[i].number, 0, memory_order_relaxed);
+        atomic_store_explicit(&memory->lines[i].number, 0, memory_order_relaxed);
     for (int i = 0; i < memory->ranks; i++)
         atomic_store_explicit(&phases[i].value, 0, memory_order_relaxed);
     if (has_cells(memory->ranks))
@@ -176,7 +193,7 @@ void mur_board_rouse(const struct mur_board *board, int rank)
 
 void mur_board_post(struct mur_board *board, uint64_t number)
 {
-    atomic_store_explicit(&mur_board_slot(board, board->rank, number)->number, number, memory_order_release);
+    atomic_store_explicit(&mur_board_line(board, board->rank, number)->number, number, memory_order_release);
     mur_engine.transport->rouse(board->processes, board->size);
 }
 

@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The board of a communicator whose ranks share a node: memory where each posts what the others need.
  *
- *   slots   for each rank a ring of MUR_BOARD_DEPTH slots: a number, and up to MUR_BOARD_SLOT bytes behind it
+ *   lines   for each rank a ring of MUR_BOARD_DEPTH cache lines: a number, and up to MUR_BOARD_FEW bytes
+ *   slots   for each rank a ring of MUR_BOARD_SLOTS pieces of MUR_BOARD_SLOT bytes, for what a line does not hold
  *   phases  for each rank a counter of how far it has come in collectives that take several steps
  *   halves  two pieces of memory that large data pass through in turns; what is worked on several times uses of each
  *           only as much as stays in a core's cache
  *   cells   for each ordered pair of ranks, where they are not many: messages in pieces, which nobody else sees
  *
  * Small collectives are numbered; every rank posts each of them in its ring, with data or without. Having posted
- * number n, a rank has finished all before n. So a slot may be written again when all ranks have posted the
- * number DEPTH - 1 before, and the memory for small data needs no other flow control. A half may be written again
- * when all ranks have passed the phase in which it was last read. The pieces of a pair are numbered, too; the receiver
- * says how many it has read.
+ * number n, a rank has finished all before n. So a line may be written again when all ranks have posted the
+ * number DEPTH - 1 before (a slot: SLOTS - 1), and the memory for small data needs no other flow control. The ring is
+ * long so that a rank that waits for nobody, like the root of a broadcast, may do many operations before it has to: of
+ * ranks that share a core, each then does many whenever it has the core. A half may be written again when all ranks
+ * have passed the phase in which it was last read. The pieces of a pair are numbered, too; the receiver says how many
+ * it has read.
  *
  * Who waits polls for a while, and sleeps in the end, like for messages; who posts wakes the sleepers. */
 #ifndef MUR_ENGINE_BOARD_H
@@ -23,22 +26,26 @@
 #include "engine/engine.h"
 
 enum {
-    MUR_BOARD_DEPTH = 32,
-    MUR_BOARD_SLOT = 4096, /* bytes of data in a slot */
+    MUR_BOARD_DEPTH = 256, /* lines of a rank, */
+    MUR_BOARD_FEW = 48,    /* and bytes of data in each */
+    MUR_BOARD_SLOTS = 32,  /* slots of a rank, */
+    MUR_BOARD_SLOT = 4096, /* and bytes in each */
     MUR_BOARD_HALF_MAX = 1 << 20,
+    MUR_BOARD_LINKS = 8, /* of a rank, in a scan */
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
-    MUR_BOARD_CELL_DEPTH = 16,      /* heads of a pair */
+    MUR_BOARD_CELL_DEPTH = 256,     /* heads of a pair at most, */
+    MUR_BOARD_CELL_HEADS = 1 << 14, /* and of all pairs, */
     MUR_BOARD_CELL_FEW = 48,        /* bytes of data in a head; of more, a head announces a piece */
     MUR_BOARD_CELL_PIECES = 2,      /* of a pair */
     MUR_BOARD_CELL_BYTES = 1 << 20, /* pieces of all pairs */
     MUR_BOARD_PIECE_MAX = 64 << 10,
 };
 
-/* In shared memory. `number` and the first 48 bytes share a cache line: small data moves with its announcement. */
-struct mur_board_slot {
+/* In shared memory: few data move with their announcement. */
+struct mur_board_line {
     _Atomic uint64_t number; /* released when the data is there; pairs with the acquire in mur_board_has_posted */
     uint64_t unused;
-    unsigned char data[MUR_BOARD_SLOT + 48];
+    unsigned char data[MUR_BOARD_FEW];
 } __attribute__((aligned(64)));
 
 struct mur_board_phase {
@@ -81,17 +88,20 @@ struct mur_board_memory {
     _Atomic uint32_t users;                                     /* members that have not freed the communicator yet */
     _Atomic uint32_t half;                                      /* bytes of a half in use; the first to come measures */
     int32_t ranks;                                              /* room for so many */
-    struct mur_board_slot slots[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], halves, cells */
+    struct mur_board_line lines[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], slots [ranks]
+                                                                 * [SLOTS], halves, cells */
 };
 
 /* A rank's view of it, in private memory. */
 struct mur_board {
     struct mur_board_memory *memory;
     struct mur_board_phase *phases;
+    unsigned char *slots;
     char *halves[2];
     size_t half;                        /* bytes */
     struct mur_board_phase *reads;      /* [sender][receiver]: how many heads the receiver has read. NULL: no cells */
-    struct mur_board_head *heads;       /* [sender][receiver][CELL_DEPTH] */
+    struct mur_board_head *heads;       /* [sender][receiver][depth] */
+    uint64_t depth;                     /* a power of two */
     char *pieces;                       /* [sender][receiver][CELL_PIECES] */
     size_t piece;                       /* bytes */
     struct mur_board_channel *channels; /* [size] */
@@ -99,11 +109,14 @@ struct mur_board {
     int rank, size;
     uint64_t started; /* collectives begun so far, */
     uint64_t current; /* and those that are complete: they run one after the other */
-    uint64_t number;  /* of the latest slot of this rank */
+    uint64_t number;  /* of the latest line of this rank */
     uint64_t posted;  /* what all ranks are known to have posted */
     uint64_t phase;   /* of this rank */
     uint64_t passed;  /* what all ranks are known to have passed */
-    uint64_t busy[2]; /* a half may be written when all have passed this */
+    uint64_t busy[2]; /* a half may be written when all have passed this, */
+    uint64_t mixed;   /* and both together, as the links of a scan, when all have passed this */
+    uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
+    int link;                        /* to be written next */
     int turn;         /* the half to be written next, */
     size_t place;     /* and from which byte on, unless all of it is needed */
     bool is_common;   /* in common memory, which is never used again */
@@ -125,14 +138,19 @@ struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token);
 /* Gives a board up. NULL is none. */
 void mur_board_close(struct mur_board *board);
 
-static inline struct mur_board_slot *mur_board_slot(const struct mur_board *board, int rank, uint64_t number)
+static inline struct mur_board_line *mur_board_line(const struct mur_board *board, int rank, uint64_t number)
 {
-    return &board->memory->slots[(size_t)rank * MUR_BOARD_DEPTH + number % MUR_BOARD_DEPTH];
+    return &board->memory->lines[(size_t)rank * MUR_BOARD_DEPTH + number % MUR_BOARD_DEPTH];
+}
+
+static inline unsigned char *mur_board_slot(const struct mur_board *board, int rank, uint64_t number)
+{
+    return board->slots + ((size_t)rank * MUR_BOARD_SLOTS + number % MUR_BOARD_SLOTS) * MUR_BOARD_SLOT;
 }
 
 static inline bool mur_board_has_posted(const struct mur_board *board, int rank, uint64_t number)
 {
-    return atomic_load_explicit(&mur_board_slot(board, rank, number)->number, memory_order_acquire) >= number;
+    return atomic_load_explicit(&mur_board_line(board, rank, number)->number, memory_order_acquire) >= number;
 }
 
 static inline bool mur_board_has_passed(const struct mur_board *board, int rank, uint64_t phase)
@@ -147,7 +165,7 @@ static inline size_t mur_board_pair(const struct mur_board *board, int sender, i
 
 static inline struct mur_board_head *mur_board_head(const struct mur_board *board, size_t pair, uint64_t number)
 {
-    return &board->heads[pair * MUR_BOARD_CELL_DEPTH + number % MUR_BOARD_CELL_DEPTH];
+    return &board->heads[pair * board->depth + (number & (board->depth - 1))];
 }
 
 static inline char *mur_board_piece(const struct mur_board *board, size_t pair, uint64_t number)
@@ -158,7 +176,7 @@ static inline char *mur_board_piece(const struct mur_board *board, size_t pair, 
 /* Wakes one rank, for which something has been written. */
 void mur_board_rouse(const struct mur_board *board, int rank);
 
-/* Announces this rank's slot of a number, or its next phase. */
+/* Announces this rank's line of a number, or its next phase. */
 void mur_board_post(struct mur_board *board, uint64_t number);
 void mur_board_pass(struct mur_board *board);
 
