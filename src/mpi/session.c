@@ -211,6 +211,15 @@ int mur_mpi_comm_create_from_group(struct mur_group *group, const char *stringta
     return MPI_SUCCESS;
 }
 
+static int check_disjoint(const struct mur_group *local, struct mur_group *remote)
+{
+    for (int rank = 0; rank < local->size; rank++)
+        if (mur_group_rank_of(remote, local->processes[rank]) != MPI_UNDEFINED)
+            return mur_error(MPI_ERR_GROUP, "rank %d of local_group is in remote_group, too; they must be disjoint",
+                             rank);
+    return MPI_SUCCESS;
+}
+
 int mur_mpi_intercomm_create_from_groups(struct mur_group *local_group, int local_leader,
                                          struct mur_group *remote_group, int remote_leader, const char *stringtag,
                                          struct mur_info *info, struct mur_errhandler *errhandler,
@@ -229,6 +238,8 @@ int mur_mpi_intercomm_create_from_groups(struct mur_group *local_group, int loca
     if (local_group->rank == local_leader && (remote_leader < 0 || remote_leader >= remote_group->size))
         return mur_error(MPI_ERR_RANK, "remote_leader is %d, but must be from 0 to %d", remote_leader,
                          remote_group->size - 1);
+    if (local_group->rank == local_leader && (rc = check_disjoint(local_group, remote_group)))
+        return rc;
     rc = mur_intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, errhandler,
                                           &made);
     if (rc)
