@@ -13,6 +13,7 @@ from header import wrapped
 from model import spaced
 
 OBJECTS = ('comm', 'errhandler', 'file', 'group', 'info', 'op', 'session', 'type', 'win')
+CHECKED_BUFFERS = ('collective', 'topology')
 OWNERS = ('file', 'win', 'session', 'comm')
 
 
@@ -92,6 +93,27 @@ def length_of(p, comm):
     return {'size': f'{comm}_object->size', 'group': f'{comm}_object->group->size'}.get(length, length)
 
 
+def beside(function, p):
+    """What belongs to a buffer: the parameters up to the next one, or all, where the buffers share them."""
+    parameters = function.parameters
+    rest = parameters[parameters.index(p) + 1:]
+    following = [i for i, q in enumerate(rest) if q.kind_name == 'buf']
+    own = rest[:following[0]] if following else rest
+    return own if any(q.kind_name in ('count', 'bytes', 'aint', 'committed', 'anytype') for q in own) else rest
+
+
+def buffer_check(function, p):
+    """Whether a buffer is memory. Collectives check theirs by themselves, since who has data there depends."""
+    if function.chapter in CHECKED_BUFFERS and function.name != 'MPI_Reduce_local':
+        return None
+    own = beside(function, p)
+    count = next((q.name for q in own if q.kind_name in ('count', 'bigcount', 'bytes') or q.name == 'size'), None)
+    kind = next((f'{q.name}_object' for q in own if q.kind_name in ('committed', 'anytype')), 'NULL')
+    if kind == 'NULL' and not count:
+        return None
+    return f'mur_buffer_check("{p.name}", {p.name}, {count or 1}, {kind})'
+
+
 def check_expression(function, p, comm):
     """The check of one argument, or None."""
     quoted = f'"{p.name}"'
@@ -107,7 +129,9 @@ def check_expression(function, p, comm):
         return f'mur_check_array({quoted}, {p.name}, {length})'
     if p.is_array or p.is_optional:
         return None
-    if p.kind_name in ('buf', 'fn', 'strings', 'opaque') and not (p.kind_name == 'opaque' and p.direction):
+    if p.kind_name == 'buf':
+        return buffer_check(function, p)
+    if p.kind_name in ('fn', 'strings', 'opaque') and not (p.kind_name == 'opaque' and p.direction):
         return None
     if p.kind_name == 'pointer':
         return f'mur_check_pointer({quoted}, {p.name})' if p.direction == '>' else None
@@ -130,6 +154,16 @@ def condition(p, function, comm):
         # Both ends have arguments of their own where some are the root's (gather), else they share them (bcast).
         has_ends = any(q.is_at_root and q.kind_name == 'committed' for q in function.parameters)
         terms.append(f'mur_is_{"leaf" if has_ends else "involved"}({comm}_object, {root})')
+    if p.kind_name == 'buf':
+        # Nothing is read or written where there is no partner; some operations do not read what comes from here.
+        partners = [q for q in beside(function, p) if q.kind_name in ('peer', 'source')] or function.parameters
+        peers = [q.name for q in partners if q.kind_name in ('peer', 'source')]
+        if any(q.kind_name == 'message' for q in function.parameters):
+            terms.append('*message != MPI_MESSAGE_NO_PROC')
+        if peers:
+            terms.append('(' + ' || '.join(f'{name} != MPI_PROC_NULL' for name in peers) + ')')
+        if p.name == 'origin_addr' and any(q.kind_name == 'op' for q in function.parameters):
+            terms.append('op != MPI_NO_OP')
     if p.unless_in_place:
         terms.append(f'{p.unless_in_place} != MPI_IN_PLACE')
     return terms
@@ -142,7 +176,9 @@ def checks(function, large):
     # The others need the communicator, and the significance of the others may depend on the root.
     first = [p for p in parameters if p.name == comm] + [p for p in parameters if p.kind_name == 'root']
     expressions = [] if function.is_any_time else ['(code = mur_check_running())']
-    for p in first + [p for p in parameters if p not in first]:
+    # Whether a buffer must be memory depends on all others.
+    last = [p for p in parameters if p.kind_name == 'buf']
+    for p in first + [p for p in parameters if p not in first + last] + last:
         check = check_expression(function, p, comm)
         if check:
             terms = condition(p, function, comm) + [f'(code = {check})']

@@ -13,6 +13,7 @@
 
 #include "alloc.h"
 #include "boot/job.h"
+#include "say.h"
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
@@ -66,12 +67,29 @@ static const struct tail_entry {
 
 /* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
 static const char *const outer_names[] = {
-    MUR_ENV_JOB_ID,    MUR_ENV_ERRHANDLER, MUR_ENV_UNIVERSE,      "PMI_ID",
-    "PMI_PORT",        "PMI_SPAWNED",      "PMI_JOBID",           "PMI_HOSTNAME",
-    "PMI_LOCAL_RANK",  "PMI_LOCAL_SIZE",   "PMI_UNIVERSE_SIZE",   "PMIX_RANK",
-    "PMIX_ID",         "PMIX_NAMESPACE",   "PMIX_SERVER_*",       "PMIX_SECURITY_MODE",
-    "PMIX_PTL_MODULE", "PMIX_VERSION",     "PMIX_KEEPALIVE_PIPE", "PMIX_BFROP_BUFFER_TYPE",
-    "PMIX_GDS_MODULE", "PMIX_HOSTNAME",
+    MUR_ENV_JOB_ID,
+    MUR_ENV_ERRHANDLER,
+    MUR_ENV_UNIVERSE,
+    MUR_ENV_PSETS,
+    "PMI_ID",
+    "PMI_PORT",
+    "PMI_SPAWNED",
+    "PMI_JOBID",
+    "PMI_HOSTNAME",
+    "PMI_LOCAL_RANK",
+    "PMI_LOCAL_SIZE",
+    "PMI_UNIVERSE_SIZE",
+    "PMIX_RANK",
+    "PMIX_ID",
+    "PMIX_NAMESPACE",
+    "PMIX_SERVER_*",
+    "PMIX_SECURITY_MODE",
+    "PMIX_PTL_MODULE",
+    "PMIX_VERSION",
+    "PMIX_KEEPALIVE_PIPE",
+    "PMIX_BFROP_BUFFER_TYPE",
+    "PMIX_GDS_MODULE",
+    "PMIX_HOSTNAME",
 };
 
 static bool name_matches(const char *pattern, const char *name, size_t length)
@@ -140,6 +158,63 @@ static void put(char **variables, int *count, char *variable)
     variables[(*count)++] = variable;
 }
 
+/* ---- process sets ---- */
+
+static bool has_sets(const struct mur_jobspec *job)
+{
+    for (int i = 0; i < job->context_count; i++)
+        if (job->contexts[i].sets.count)
+            return true;
+    return false;
+}
+
+static bool is_in_set(const struct mur_context *context, const char *name)
+{
+    for (int i = 0; i < context->sets.count; i++)
+        if (strcmp(context->sets.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* " NAME 0-3,8-9": the ranks of all parts that are in it, from part `first` on, which is the first that is. */
+static void write_set(FILE *out, const struct mur_jobspec *job, int first, const char *name)
+{
+    const char *separator = " ";
+    int rank = 0;
+
+    fprintf(out, " %s", name);
+    for (int i = 0; i < job->context_count; rank += job->contexts[i++].ranks)
+        if (i >= first && is_in_set(&job->contexts[i], name)) {
+            fprintf(out, "%s%d-%d", separator, rank, rank + job->contexts[i].ranks - 1);
+            separator = ",";
+        }
+}
+
+/* All sets, in the order in which they were first named. */
+static char *write_sets(const struct mur_jobspec *job)
+{
+    char *text;
+    size_t bytes;
+    FILE *out = open_memstream(&text, &bytes);
+
+    if (!out)
+        mur_quit(MUR_EXIT_TROUBLE, "no memory for the names of process sets");
+    fprintf(out, "%s=", MUR_ENV_PSETS);
+    for (int i = 0; i < job->context_count; i++)
+        for (int s = 0; s < job->contexts[i].sets.count; s++) {
+            const char *name = job->contexts[i].sets.items[s];
+            bool is_known = false;
+
+            for (int earlier = 0; earlier < i && !is_known; earlier++)
+                is_known = is_in_set(&job->contexts[earlier], name);
+            if (!is_known)
+                write_set(out, job, i, name);
+        }
+    if (fclose(out))
+        mur_quit(MUR_EXIT_TROUBLE, "no memory for the names of process sets");
+    return text;
+}
+
 void mur_environment_prepare(struct mur_environment *environment, const struct mur_jobspec *job,
                              const struct mur_context *context)
 {
@@ -151,7 +226,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 4 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 5 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
@@ -166,6 +241,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
         variables[count++] = mur_alloc_text("PMI_SPAWNED=1");
     if (context->initial_errhandler)
         variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
+    if (has_sets(job))
+        variables[count++] = write_sets(job);
 
     environment->variables = variables;
     environment->common_count = count;

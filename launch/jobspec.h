@@ -38,6 +38,7 @@ struct mur_context {
     const char *initial_errhandler; /* as the library knows it; NULL: its default */
     struct mur_hosts hosts;         /* of -host: where its ranks may run; empty: anywhere */
     struct mur_assignments environment;
+    struct mur_assignments sets;        /* names of process sets that its ranks are in */
     struct mur_inheritance inheritance; /* MUR_PASS_UNSET: that of the job */
 };
 

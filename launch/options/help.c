@@ -20,7 +20,8 @@ static const char part_options[] =
     "  -x NAME=VALUE          as -env; -x NAME,NAME passes them on whatever else is\n"
     "  -wdir DIR, -wd, -dir   start the ranks in DIR; a relative program is looked for from there\n"
     "  -path DIR[:DIR...]     look for the program there before PATH\n"
-    "  -initial-errhandler H  mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n";
+    "  -initial-errhandler H  mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
+    "  -pset NAME             a process set of these ranks, for sessions; parts may share one, and be in several\n";
 
 static const char host_options[] =
     "Where ranks run\n"

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
+#include "boot/job.h"
+#include "launch/alloc.h"
 #include "parser.h"
 
 static int set_ranks(struct mur_parser *parser, const char *value)
@@ -50,6 +53,31 @@ static int set_initial_errhandler(struct mur_parser *parser, const char *value)
         }
     return mur_parser_fail(parser, "%s wants mpi_errors_are_fatal, mpi_errors_abort or mpi_errors_return, not '%s'",
                            parser->option, value);
+}
+
+/* A name for the part's ranks, which sessions find them by (MPI-5.0 §11.3.2). The ranks are told of it in a list with
+ * blanks, which a URI cannot have. */
+static int set_process_set(struct mur_parser *parser, const char *value)
+{
+    const struct mur_assignments *sets = &parser->context->sets;
+
+    if (!*value)
+        return mur_parser_fail(parser, "%s wants the name of a process set, not an empty one", parser->option);
+    if (strncasecmp(value, "mpi://", 6) == 0)
+        return mur_parser_fail(parser, "%s %s: names that begin with mpi:// are the standard's own", parser->option,
+                               value);
+    if (strlen(value) >= MUR_PSET_NAME_MAX)
+        return mur_parser_fail(parser, "%s wants a name of less than %d characters, not %zu", parser->option,
+                               MUR_PSET_NAME_MAX, strlen(value));
+    for (const char *at = value; *at; at++)
+        if ((unsigned char)*at <= ' ' || *at == 127)
+            return mur_parser_fail(parser, "%s wants a name without blanks and control characters, not '%s'",
+                                   parser->option, value);
+    for (int i = 0; i < sets->count; i++)
+        if (strcmp(sets->items[i], value) == 0)
+            return mur_parser_fail(parser, "%s %s is given twice; ':' separates programs", parser->option, value);
+    mur_assignments_add(&parser->context->sets, mur_alloc_text("%s", value));
+    return 0;
 }
 
 static int set_configfile(struct mur_parser *parser, const char *value)
@@ -128,6 +156,7 @@ const struct mur_option mur_job_options[] = {
     {"dir", "DIR", set_wdir},
     {"path", "DIR[:DIR...]", set_search},
     {"initial-errhandler", "HANDLER", set_initial_errhandler},
+    {"pset", "NAME", set_process_set},
     {"configfile", "FILE", set_configfile},
     {"app", "FILE", set_configfile},
     {"timeout", "SECONDS", set_timeout},

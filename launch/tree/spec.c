@@ -125,6 +125,7 @@ static void pass_context(struct cursor *cursor, struct mur_context *context)
     pass_constant(cursor, &context->search);
     pass_constant(cursor, &context->initial_errhandler);
     pass_assignments(cursor, &context->environment);
+    pass_assignments(cursor, &context->sets);
     pass_inheritance(cursor, &context->inheritance);
     if (!context->argv || !context->argv[0] || context->ranks < 1)
         cursor->is_good = false;

@@ -16,6 +16,7 @@
 #include "boot/job.h"
 #include "boot/nodes.h"
 #include "boot/process.h"
+#include "boot/psets.h"
 #include "mpi.h"
 
 struct mur_process mur_process = {.size = 1, .local_size = 1, .appnum = -1, .control_fd = -1, .node_fd = -1};
@@ -136,7 +137,9 @@ int mur_boot_start(void)
         if (!rc && !is_found)
             rc = make_job();
     }
-    return rc ? rc : mur_nodes_setup();
+    if (!rc)
+        rc = mur_nodes_setup();
+    return rc ? rc : mur_psets_setup();
 }
 
 int mur_boot_settle(void)

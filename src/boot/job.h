@@ -16,7 +16,8 @@
 
 #define MUR_JOB_PROTOCOL 4 /* raised whenever anything in this file changes its meaning */
 
-/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER and the port. */
+/* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER,
+ * the sets and the port. */
 #define MUR_ENV_PROTOCOL   "MUR_JOB_PROTOCOL"
 #define MUR_ENV_JOB_ID     "MUR_JOB_ID"             /* a name for messages and logs, unique on the host */
 #define MUR_ENV_RANK       "MUR_RANK"               /* rank in MPI_COMM_WORLD */
@@ -28,10 +29,14 @@
 #define MUR_ENV_ERRHANDLER "MUR_INITIAL_ERRHANDLER" /* a name, "mpi_errors_return"; only where mpiexec was told one */
 #define MUR_ENV_UNIVERSE   "MUR_UNIVERSE_SIZE"      /* MPI_UNIVERSE_SIZE; only where mpiexec was told one */
 #define MUR_ENV_PARENT     "MUR_PARENT_PORT"        /* the port of who spawned the job; only where somebody did */
+#define MUR_ENV_PSETS                                                                                                  \
+    "MUR_PROCESS_SETS" /* "NAME RANKS NAME RANKS" (boot/psets.h); only where mpiexec was told of some */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 
 enum { MUR_SECRET_BYTES = 32 };
+
+enum { MUR_PSET_NAME_MAX = 1024 }; /* bytes of the name of a process set, with its NUL */
 
 /* The same for all ranks of the node, but read by none before it is complete. */
 struct mur_job {

@@ -6,9 +6,11 @@
 #include "base/error.h"
 #include "base/events.h"
 #include "base/settings.h"
+#include "coll/buffers.h"
 #include "coll/check.h"
 #include "coll/choose.h"
 #include "coll/node.h"
+#include "object/buffer.h"
 
 /* One of the two buffers is of the root alone. */
 static bool has_root_buffer(const struct mur_collective *c)
@@ -58,6 +60,8 @@ static int check(const struct mur_collective *c, const struct mur_comm *comm)
     int rc = check_in_place(c, comm);
 
     if (rc || (rc = check_buffers(c, comm)))
+        return rc;
+    if (!(mur_is_memory(c->from.buffer) && mur_is_memory(c->to.buffer)) && (rc = mur_collective_check_buffers(c, comm)))
         return rc;
     if (comm->remote && (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN))
         return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, for which there is no %s",

@@ -6,16 +6,16 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
 #include "base/machine.h"
+#include "boot/psets.h"
 #include "coll/coll.h"
 #include "comm/create.h"
 #include "engine/engine.h"
 
 /* What a rank may ask for: a level of the machine, or one of these. */
-enum { BY_NODE = -1, BY_WORLD = -2, BY_SELF = -3, BY_NOTHING = -4, BY_NEXT = -5 };
+enum { BY_NODE = -1, BY_NOTHING = -2, BY_NEXT = -3, BY_SET = -4 }; /* or BY_SET less the number of a process set */
 
 struct place {
     int split_type, wanted;
@@ -33,6 +33,13 @@ static int wanted_resource(const char *value)
     return level < 0 ? BY_NOTHING : level;
 }
 
+static int wanted_set(const char *name)
+{
+    const struct mur_pset *set = mur_pset_find(name);
+
+    return set ? BY_SET - mur_pset_number(set) : BY_NOTHING;
+}
+
 static int wanted(int split_type, const struct mur_info *info)
 {
     const char *resource = mur_info_get(info, "mpi_hw_resource_type");
@@ -48,10 +55,7 @@ static int wanted(int split_type, const struct mur_info *info)
     case MPI_COMM_TYPE_RESOURCE_GUIDED:
         if (resource)
             return wanted_resource(resource);
-        return !set                              ? BY_NOTHING
-               : !strcasecmp(set, "mpi://WORLD") ? BY_WORLD
-               : !strcasecmp(set, "mpi://SELF")  ? BY_SELF
-                                                 : BY_NOTHING;
+        return set ? wanted_set(set) : BY_NOTHING;
     default:
         return BY_NOTHING;
     }
@@ -101,10 +105,10 @@ static int color_of(const struct place *place, int by, int rank)
 {
     if (place->split_type == MPI_UNDEFINED || by == BY_NOTHING)
         return MPI_UNDEFINED;
-    if (by == BY_WORLD)
-        return 0;
-    if (by == BY_SELF)
+    if (by <= BY_SET && !strcmp(mur_pset_numbered(BY_SET - by)->name, "mpi://SELF"))
         return rank;
+    if (by <= BY_SET)
+        return mur_pset_numbered(BY_SET - by)->has_me ? 0 : MPI_UNDEFINED;
     if (by == BY_NODE)
         return place->node;
     if (place->instances[by] < 0)

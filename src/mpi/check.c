@@ -110,6 +110,13 @@ int mur_fault_null(const char *name)
     return mur_error(MPI_ERR_ARG, "%s is NULL, but must be an address", name);
 }
 
+int mur_fault_address(const char *name, const void *address)
+{
+    if (!address)
+        return mur_fault_null(name);
+    return mur_error(MPI_ERR_ARG, "%s is %p, which is no address of memory", name, address);
+}
+
 int mur_fault_too_large(const char *name, MPI_Count value)
 {
     return mur_error(MPI_ERR_VALUE_TOO_LARGE, "%s is %lld, which an int cannot hold: call the _c form", name,
@@ -118,8 +125,8 @@ int mur_fault_too_large(const char *name, MPI_Count value)
 
 int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count length)
 {
-    if (length > 0 && !counts.array)
-        return mur_fault_null(name);
+    if (length > 0 && !mur_is_memory(counts.array))
+        return mur_fault_address(name, counts.array);
     for (MPI_Count i = 0; i < length; i++) {
         MPI_Count count = mur_counts_at(counts, i);
 
@@ -132,8 +139,8 @@ int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count lengt
 
 int mur_check_types(const char *name, const MPI_Datatype types[], struct mur_counts counts, MPI_Count length)
 {
-    if (length > 0 && !types)
-        return mur_fault_null(name);
+    if (length > 0 && !mur_is_memory(types))
+        return mur_fault_address(name, types);
     for (MPI_Count i = 0; i < length; i++) {
         const struct mur_type *type = mur_type_find(types[i]);
         char element[64];

@@ -9,6 +9,7 @@
 #include "boot/process.h"
 #include "engine/lock.h"
 #include "mpi.h"
+#include "object/buffer.h"
 #include "object/comm.h"
 #include "object/group.h"
 #include "object/type.h"
@@ -35,6 +36,7 @@ MUR_FAULT mur_fault_root(const char *name, int rank, const struct mur_comm *comm
 MUR_FAULT mur_fault_tag(const char *name, int tag);
 MUR_FAULT mur_fault_anytag(const char *name, int tag);
 MUR_FAULT mur_fault_null(const char *name);
+MUR_FAULT mur_fault_address(const char *name, const void *address);
 
 /* Reads the whole array: part of calls that read it anyway. */
 int mur_check_counts(const char *name, struct mur_counts counts, MPI_Count length);
@@ -192,13 +194,13 @@ static inline int mur_check_anytag(const char *name, int tag)
 
 static inline int mur_check_pointer(const char *name, const void *pointer)
 {
-    return __builtin_expect(pointer != NULL, 1) ? MPI_SUCCESS : mur_fault_null(name);
+    return mur_is_memory(pointer) ? MPI_SUCCESS : mur_fault_address(name, pointer);
 }
 
 /* An array without elements may be NULL. */
 static inline int mur_check_array(const char *name, const void *array, MPI_Count length)
 {
-    return __builtin_expect(array != NULL || length <= 0, 1) ? MPI_SUCCESS : mur_fault_null(name);
+    return __builtin_expect(mur_is_memory(array) || length <= 0, 1) ? MPI_SUCCESS : mur_fault_address(name, array);
 }
 
 /* A value for an int that may be too small for it (MPI-5.0 §2.5.8). */

@@ -101,7 +101,7 @@ int mur_mpi_sendrecv_replace(void *buf, MPI_Count count, struct mur_type *dataty
     void *copy;
     int rc;
 
-    mur_cursor_start(&cursor, buf, count, datatype);
+    mur_cursor_start(&cursor, buf, dest == MPI_PROC_NULL ? 0 : count, datatype);
     copy = malloc(cursor.bytes ? cursor.bytes : 1);
     if (!copy)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a copy of the %zu bytes to send", cursor.bytes);

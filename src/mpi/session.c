@@ -3,10 +3,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/error.h"
-#include "boot/process.h"
+#include "boot/psets.h"
 #include "comm/from_group.h"
 #include "engine/lock.h"
 #include "mpi/bodies.h"
@@ -100,15 +99,11 @@ int mur_mpi_session_get_info(struct mur_session *session, MPI_Info *info_used)
     return rc;
 }
 
-static const char *const sets[] = {"mpi://WORLD", "mpi://SELF"};
-enum { SETS = sizeof sets / sizeof sets[0] };
-
-/* As in other URIs, upper and lower case are alike. */
-static int find_set(const char *name, int *set)
+static int find_set(const char *name, const struct mur_pset **set)
 {
-    for (*set = 0; *set < SETS; ++*set)
-        if (!strcasecmp(name, sets[*set]))
-            return MPI_SUCCESS;
+    *set = mur_pset_find(name);
+    if (*set)
+        return MPI_SUCCESS;
     return mur_error(MPI_ERR_ARG, "there is no process set \"%s\"; see MPI_Session_get_nth_pset", name);
 }
 
@@ -116,7 +111,7 @@ int mur_mpi_session_get_num_psets(struct mur_session *session, struct mur_info *
 {
     (void)session;
     (void)info;
-    *npset_names = SETS;
+    *npset_names = mur_psets_count();
     return MPI_SUCCESS;
 }
 
@@ -124,26 +119,30 @@ int mur_mpi_session_get_num_psets(struct mur_session *session, struct mur_info *
 int mur_mpi_session_get_nth_pset(struct mur_session *session, struct mur_info *info, int n, int *pset_len,
                                  char *pset_name)
 {
+    const struct mur_pset *set = mur_pset_nth(n);
+
     (void)session;
     (void)info;
-    if (n < 0 || n >= SETS)
-        return mur_error(MPI_ERR_ARG, "n is %d, but there are %d process sets, numbered from 0", n, SETS);
+    if (n < 0 || !set)
+        return mur_error(MPI_ERR_ARG, "n is %d, but this process is in %d process sets, numbered from 0", n,
+                         mur_psets_count());
     if (*pset_len > 0 && pset_name)
-        snprintf(pset_name, (size_t)*pset_len, "%s", sets[n]);
-    *pset_len = (int)strlen(sets[n]) + 1;
+        snprintf(pset_name, (size_t)*pset_len, "%s", set->name);
+    *pset_len = (int)strlen(set->name) + 1;
     return MPI_SUCCESS;
 }
 
 int mur_mpi_session_get_pset_info(struct mur_session *session, const char *pset_name, MPI_Info *handle)
 {
+    const struct mur_pset *set;
     struct mur_info *info = NULL;
     char size[16];
-    int set, rc = find_set(pset_name, &set);
+    int rc = find_set(pset_name, &set);
 
     (void)session;
     if (rc || (rc = mur_info_create(&info)))
         return rc;
-    snprintf(size, sizeof size, "%d", set ? 1 : mur_process.size);
+    snprintf(size, sizeof size, "%d", set->size);
     rc = mur_info_set(info, "mpi_size", size);
     if (rc)
         mur_info_free(info);
@@ -152,21 +151,23 @@ int mur_mpi_session_get_pset_info(struct mur_session *session, const char *pset_
     return rc;
 }
 
+/* Of any set of the job, too, which the process is not in: the other side of an intercommunicator is such a one. */
 int mur_mpi_group_from_session_pset(struct mur_session *session, const char *pset_name, MPI_Group *newgroup)
 {
-    int set, size, *processes, rc = find_set(pset_name, &set);
+    const struct mur_pset *set;
+    int *processes, count = 0, rc = find_set(pset_name, &set);
     struct mur_group *group;
 
     *newgroup = MPI_GROUP_NULL;
     if (rc)
         return rc;
-    size = set ? 1 : mur_process.size;
-    processes = malloc((size_t)size * sizeof *processes);
+    processes = malloc((size_t)set->size * sizeof *processes);
     if (!processes)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
-    for (int i = 0; i < size; i++)
-        processes[i] = set ? mur_process.rank : i;
-    rc = mur_group_create(processes, size, &group);
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", set->size);
+    for (int i = 0; i < set->range_count; i++)
+        for (int rank = set->ranges[i].first; rank <= set->ranges[i].last; rank++)
+            processes[count++] = rank;
+    rc = mur_group_create(processes, count, &group);
     free(processes);
     if (rc)
         return rc;
@@ -210,6 +211,15 @@ int mur_mpi_comm_create_from_group(struct mur_group *group, const char *stringta
     return MPI_SUCCESS;
 }
 
+static int check_disjoint(const struct mur_group *local, struct mur_group *remote)
+{
+    for (int rank = 0; rank < local->size; rank++)
+        if (mur_group_rank_of(remote, local->processes[rank]) != MPI_UNDEFINED)
+            return mur_error(MPI_ERR_GROUP, "rank %d of local_group is in remote_group, too; they must be disjoint",
+                             rank);
+    return MPI_SUCCESS;
+}
+
 int mur_mpi_intercomm_create_from_groups(struct mur_group *local_group, int local_leader,
                                          struct mur_group *remote_group, int remote_leader, const char *stringtag,
                                          struct mur_info *info, struct mur_errhandler *errhandler,
@@ -228,6 +238,8 @@ int mur_mpi_intercomm_create_from_groups(struct mur_group *local_group, int loca
     if (local_group->rank == local_leader && (remote_leader < 0 || remote_leader >= remote_group->size))
         return mur_error(MPI_ERR_RANK, "remote_leader is %d, but must be from 0 to %d", remote_leader,
                          remote_group->size - 1);
+    if (local_group->rank == local_leader && (rc = check_disjoint(local_group, remote_group)))
+        return rc;
     rc = mur_intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, errhandler,
                                           &made);
     if (rc)

@@ -146,6 +146,7 @@ static void add_command(struct mur_spawn_text *text, const struct order *order, 
     add_option(text, "-wdir", wdir);
     add_option(text, "-path", mur_info_get(info, "path"));
     add_option(text, "-initial-errhandler", mur_info_get(info, "mpi_initial_errhandler"));
+    add_option(text, "-pset", mur_info_get(info, "pset"));
     add_environment(text, mur_info_get(info, "env"));
     host = host ? host : mur_info_get(info, "hosts");
     add_option(text, "-host", host);

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "object/buffer.h"
 #include "object/comm.h"
 #include "object/session.h"
 #include "pt2pt/pt2pt.h"
@@ -52,11 +53,13 @@ int mur_send_buffer_attach(struct mur_send_buffer **place, void *address, MPI_Co
     bool is_automatic = address == MPI_BUFFER_AUTOMATIC;
     struct mur_send_buffer *buffer;
     size_t skip = -(uintptr_t)address % alignof(struct segment);
+    int rc;
 
     if (*place)
         return mur_error(MPI_ERR_BUFFER, "a buffer is attached already; detach it first");
-    if (!address && bytes)
-        return mur_error(MPI_ERR_BUFFER, "buffer is NULL, but its size is %lld bytes", (long long)bytes);
+    rc = is_automatic ? MPI_SUCCESS : mur_buffer_check("buffer", address, bytes, NULL);
+    if (rc)
+        return rc;
     buffer = calloc(1, sizeof *buffer);
     if (!buffer)
         return mur_error(MPI_ERR_NO_MEM, "no memory to attach a buffer");
@@ -92,6 +95,16 @@ static struct segment *segment_new(struct mur_send_buffer *buffer, size_t data_b
     }
     *segment = (struct segment){.next = *link, .bytes = bytes, .number = buffer->next_number++, .buffer = buffer};
     *link = segment;
+    return segment;
+}
+
+/* Messages that have been received by now, but not heard of, make room. */
+static struct segment *segment_find_room(struct mur_send_buffer *buffer, size_t data_bytes)
+{
+    struct segment *segment = segment_new(buffer, data_bytes);
+
+    while (!segment && buffer->segments && mur_progress())
+        segment = segment_new(buffer, data_bytes);
     return segment;
 }
 
@@ -147,7 +160,7 @@ int mur_ibsend(const void *data, MPI_Count count, struct mur_type *type, int des
     if (dest == MPI_PROC_NULL)
         return MPI_SUCCESS;
     mur_cursor_start(&cursor, data, count, type);
-    segment = buffer ? segment_new(buffer, cursor.bytes) : NULL;
+    segment = buffer ? segment_find_room(buffer, cursor.bytes) : NULL;
     if (!segment)
         return mur_error(MPI_ERR_BUFFER,
                          buffer ? "the attached buffer has no room for a message of %zu bytes; it must "

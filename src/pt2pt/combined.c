@@ -97,7 +97,7 @@ int mur_isendrecv_replace(const struct mur_half *send, const struct mur_half *re
     struct combined *combined;
     int rc;
 
-    mur_cursor_start(&cursor, send->buffer, send->count, send->type);
+    mur_cursor_start(&cursor, send->buffer, send->rank == MPI_PROC_NULL ? 0 : send->count, send->type);
     packed.count = (MPI_Count)cursor.bytes;
     packed.buffer = malloc(cursor.bytes ? cursor.bytes : 1);
     if (!packed.buffer)

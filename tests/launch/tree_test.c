@@ -16,8 +16,9 @@ static struct mur_jobspec example(void)
     static char *variables[] = {"A=1", "B="};
     static struct mur_host hosts[] = {{.name = "first"}, {.name = "second", .user = "somebody", .port = 22}};
     static int nodes[] = {0, 1, 1, 0, 1};
-    static struct mur_context contexts[2] = {{.ranks = 2, .argv = arguments, .wdir = "/tmp"},
-                                             {.ranks = 3, .argv = arguments, .environment = {variables, 2}}};
+    static struct mur_context contexts[2] = {
+        {.ranks = 2, .argv = arguments, .wdir = "/tmp"},
+        {.ranks = 3, .argv = arguments, .environment = {variables, 2}, .sets = {variables, 1}}};
 
     return (struct mur_jobspec){.contexts = contexts,
                                 .context_count = 2,
@@ -48,6 +49,8 @@ static void reads_what_it_wrote(void)
     CHECK(strcmp(read.contexts[0].wdir, "/tmp") == 0);
     CHECK(!read.contexts[1].wdir);
     CHECK(strcmp(read.contexts[1].environment.items[1], "B=") == 0);
+    CHECK(read.contexts[1].sets.count == 1 && strcmp(read.contexts[1].sets.items[0], "A=1") == 0);
+    CHECK(!read.contexts[0].sets.count);
     CHECK(strcmp(read.hosts.items[1].user, "somebody") == 0);
     CHECK(!read.hosts.items[0].user);
     CHECK(read.hosts.items[1].ranks == 3);

@@ -131,6 +131,7 @@ static void communicators(MPI_Session session)
 static void misuse(MPI_Session session)
 {
     int count;
+    MPI_Comm comm;
     MPI_Group group;
     MPI_Errhandler errhandler, got;
     MPI_Session none = MPI_SESSION_NULL;
@@ -145,6 +146,10 @@ static void misuse(MPI_Session session)
     CHECK(calls == 1 && group == MPI_GROUP_NULL);
     CHECK(MPI_Session_call_errhandler(session, MPI_ERR_OTHER) == MPI_SUCCESS && calls == 2);
     CHECK(class_of(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 99, &count, NULL)) == MPI_ERR_ARG);
+    MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+    CHECK(class_of(MPI_Intercomm_create_from_groups(group, 0, group, 0, "overlap", MPI_INFO_NULL, MPI_ERRORS_RETURN,
+                                                    &comm)) == MPI_ERR_GROUP);
+    MPI_Group_free(&group);
     MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
     MPI_Errhandler_free(&errhandler);
     (void)none;

@@ -70,6 +70,27 @@ static void overflow(void)
     free(data);
 }
 
+/* Room for one large message is enough for many, each received before the next is sent. */
+static void one_after_the_other(void)
+{
+    enum { COUNT = 300000 };
+    int size = COUNT * (int)sizeof(int) + MPI_BSEND_OVERHEAD, got, *data = malloc(COUNT * sizeof *data);
+    char *buffer = malloc((size_t)size);
+    void *detached;
+
+    MPI_Buffer_attach(buffer, size);
+    for (int turn = 0; turn < 50; turn++) {
+        fill(data, COUNT, turn + rank);
+        MPI_Bsend(data, COUNT, MPI_INT, peer, 0, MPI_COMM_WORLD);
+        MPI_Recv(data, COUNT, MPI_INT, peer, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(data, COUNT, turn + peer);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Buffer_detach(&detached, &got);
+    free(buffer);
+    free(data);
+}
+
 static void flushes(MPI_Comm comm)
 {
     enum { COUNT = 50000 };
@@ -109,6 +130,7 @@ int main(int argc, char **argv)
     peer = size - 1 - rank;
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     overflow();
+    one_after_the_other();
 
     MPI_Buffer_attach(buffer + 1, bytes - 1); /* not aligned */
     exchange(MPI_COMM_WORLD, 1, 50);
