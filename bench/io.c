@@ -3,7 +3,9 @@
  * pieces of the ranks; strided access by each rank alone; and beside it what one process gets with plain large writes
  * and reads. GB/s of the file, the best of several repetitions.
  *
- *     io [N [KEY=VALUE]...]     a matrix of N by N (2048), hints; the file is in $TMPDIR, else in /dev/shm */
+ *     io [N] [ROW]... [KEY=VALUE]...     a matrix of N by N (2048); rows, such as cyclic-read; hints
+ *
+ * The file is in $TMPDIR, else in /dev/shm. */
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -68,39 +70,46 @@ static void plain(int is_write)
     report(is_write ? "plain-write" : "plain-read", best);
 }
 
-/* Through a view, all together or alone. The file exists already: its pages are there, whoever comes first. */
-static void through_view(const char *what, MPI_Offset displacement, MPI_Datatype filetype, int is_write, int together)
+enum { WRITE = 1, TOGETHER = 2 };
+
+static int access_view(MPI_File file, int how, int count, MPI_Status *status)
 {
+    if (how & WRITE)
+        return how & TOGETHER ? MPI_File_write_all(file, memory, count, MPI_DOUBLE, status)
+                              : MPI_File_write(file, memory, count, MPI_DOUBLE, status);
+    return how & TOGETHER ? MPI_File_read_all(file, memory, count, MPI_DOUBLE, status)
+                          : MPI_File_read(file, memory, count, MPI_DOUBLE, status);
+}
+
+/* Through a view, all together or alone; the best of the rounds from `first` on. The file exists already: its pages are
+ * there, whoever comes first. */
+static double through_view(const char *what, MPI_Offset displacement, MPI_Datatype filetype, int how, int first)
+{
+    int count = (int)(own_bytes / sizeof(double));
     double best = 1e9;
     MPI_File file;
 
     check(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE, hints, &file), "open");
     check(MPI_File_set_view(file, displacement, MPI_DOUBLE, filetype, "native", MPI_INFO_NULL), "set_view");
-    for (int i = 0; i < rounds; i++) {
-        int count = (int)(own_bytes / sizeof(double)), code;
+    for (int i = first; i < rounds; i++) {
         MPI_Status status;
         double start;
+        int code;
 
-        for (size_t k = 0; k < own_bytes / sizeof(double) && is_write; k += 512)
+        for (int k = 0; k < count && how & WRITE; k += 512)
             memory[k] = rank + (double)k + i;
         MPI_File_seek(file, 0, MPI_SEEK_SET);
         MPI_Barrier(MPI_COMM_WORLD);
         start = MPI_Wtime();
-        if (is_write)
-            code = together ? MPI_File_write_all(file, memory, count, MPI_DOUBLE, &status)
-                            : MPI_File_write(file, memory, count, MPI_DOUBLE, &status);
-        else
-            code = together ? MPI_File_read_all(file, memory, count, MPI_DOUBLE, &status)
-                            : MPI_File_read(file, memory, count, MPI_DOUBLE, &status);
+        code = access_view(file, how, count, &status);
         start = since(start);
         check(code, what);
         best = start < best ? start : best;
     }
-    if (!is_write) /* what was written is there */
-        for (size_t k = 0; k < own_bytes / sizeof(double); k += 512)
-            check(memory[k] == rank + (double)k + rounds - 1 ? MPI_SUCCESS : MPI_ERR_IO, "comparing");
+    for (int k = 0; k < count && !(how & WRITE); k += 512) /* what was written is there */
+        check(memory[k] == rank + (double)k + rounds - 1 ? MPI_SUCCESS : MPI_ERR_IO, "comparing");
     MPI_File_close(&file);
-    report(what, best);
+    return best;
 }
 
 static MPI_Datatype block_cyclic(void)
@@ -127,15 +136,49 @@ static MPI_Datatype strided(void)
     return type;
 }
 
-static void read_hints(int count, char **arguments)
-{
-    MPI_Info_create(&hints);
-    for (int i = 0; i < count; i++) {
-        char *value = strchr(arguments[i], '=');
+static int chosen; /* rows by the user */
+static char **choice;
 
-        check(value ? MPI_SUCCESS : MPI_ERR_INFO, arguments[i]);
+static int is_wanted(const char *row)
+{
+    for (int i = 0; i < chosen; i++)
+        if (strcmp(choice[i], row) == 0)
+            return 1;
+    return !chosen;
+}
+
+/* Writing and reading what was written. */
+static void both(const char *what, MPI_Offset displacement, MPI_Datatype filetype, int how)
+{
+    char write[32], read[32];
+    double seconds;
+
+    snprintf(write, sizeof write, "%s-write", what);
+    snprintf(read, sizeof read, "%s-read", what);
+    if (!is_wanted(write) && !is_wanted(read))
+        return;
+    seconds = through_view(write, displacement, filetype, how | WRITE, is_wanted(write) ? 0 : rounds - 1);
+    if (is_wanted(write))
+        report(write, seconds);
+    if (is_wanted(read))
+        report(read, through_view(read, displacement, filetype, how, 0));
+}
+
+/* [N] [ROW]... [KEY=VALUE]... */
+static void read_arguments(int count, char **arguments)
+{
+    side = count > 0 && atoi(arguments[0]) > 0 ? atoi(arguments[0]) : 2048;
+    choice = arguments + (count > 0 && atoi(arguments[0]) > 0);
+    count -= (int)(choice - arguments);
+    while (chosen < count && !strchr(choice[chosen], '='))
+        chosen++;
+    MPI_Info_create(&hints);
+    for (int i = chosen; i < count; i++) {
+        char *value = strchr(choice[i], '=');
+
+        check(value ? MPI_SUCCESS : MPI_ERR_INFO, choice[i]);
         *value = '\0';
-        MPI_Info_set(hints, arguments[i], value + 1);
+        MPI_Info_set(hints, choice[i], value + 1);
     }
 }
 
@@ -149,23 +192,20 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    side = argc > 1 ? atoi(argv[1]) : 2048;
+    read_arguments(argc - 1, argv + 1);
     rounds = side > 4096 ? 3 : REPETITIONS;
     snprintf(name, sizeof name, "%s/murmur-bench-io-%d", folder ? folder : "/dev/shm", pid);
     all_bytes = (size_t)side * (size_t)side * sizeof(double);
     own_bytes = all_bytes / (size_t)size;
     memory = bench_memory(own_bytes);
-    read_hints(argc > 2 ? argc - 2 : 0, argv + 2);
     cyclic = block_cyclic();
     runs = strided();
-    plain(1);
-    plain(0);
-    through_view("cyclic-write", 0, cyclic, 1, 1);
-    through_view("cyclic-read", 0, cyclic, 0, 1);
-    through_view("contiguous-write", (MPI_Offset)own_bytes * rank, MPI_DOUBLE, 1, 1);
-    through_view("contiguous-read", (MPI_Offset)own_bytes * rank, MPI_DOUBLE, 0, 1);
-    through_view("strided-write", rank * 64, runs, 1, 0);
-    through_view("strided-read", rank * 64, runs, 0, 0);
+    plain(1); /* which makes the file */
+    if (is_wanted("plain-read"))
+        plain(0);
+    both("cyclic", 0, cyclic, TOGETHER);
+    both("contiguous", (MPI_Offset)own_bytes * rank, MPI_DOUBLE, TOGETHER);
+    both("strided", rank * 64, runs, 0);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
         unlink(name);

@@ -2,8 +2,9 @@
 /* Helper of the scripts: writes a matrix of so many MiB into the file that it is told, a row of blocks of each rank in
  * turn, so many times, and prints what each rank heard.
  *
- *     io-full FILE MIB TIMES [all|sieve|later]   all together; each rank its blocks; each rank one run, nonblocking
- *     io-full FILE MIB RANKS check               reads what so many ranks have written in one of the first two ways */
+ *     io-full FILE MIB TIMES [all|sieve|locked|later]   all together; each rank its blocks, maybe with locks; each rank
+ *                                                       one run, nonblocking
+ *     io-full FILE MIB RANKS check                      reads what so many ranks have written in blocks */
 #include <signal.h>
 
 #include "test.h"
@@ -25,22 +26,27 @@ static int write_once(MPI_File file, const char *form, const char *data, int cou
 
     if (strcmp(form, "all") == 0)
         return MPI_File_write_at_all(file, 0, data, count, MPI_BYTE, MPI_STATUS_IGNORE);
-    if (strcmp(form, "sieve") == 0)
+    if (strcmp(form, "sieve") == 0 || strcmp(form, "locked") == 0)
         return MPI_File_write_at(file, 0, data, count, MPI_BYTE, MPI_STATUS_IGNORE);
     rc = MPI_File_iwrite_at(file, (MPI_Offset)count * rank, data, count, MPI_BYTE, &request);
     return rc ? rc : MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
-static void set_view(MPI_File file)
+static void set_view(MPI_File file, const char *form)
 {
     MPI_Datatype run, blocks;
+    MPI_Info info;
 
+    MPI_Info_create(&info);
+    if (strcmp(form, "locked") == 0)
+        MPI_Info_set(info, "romio_ds_write", "enable");
     MPI_Type_contiguous(BLOCK, MPI_BYTE, &run);
     MPI_Type_create_resized(run, 0, (MPI_Aint)BLOCK * size, &blocks);
     MPI_Type_commit(&blocks);
     MPI_Type_free(&run);
-    MPI_File_set_view(file, (MPI_Offset)rank * BLOCK, MPI_BYTE, blocks, "native", MPI_INFO_NULL);
+    MPI_File_set_view(file, (MPI_Offset)rank * BLOCK, MPI_BYTE, blocks, "native", info);
     MPI_Type_free(&blocks);
+    MPI_Info_free(&info);
 }
 
 static int write_matrix(MPI_File file, char **argv, const char *form)
@@ -51,7 +57,7 @@ static int write_matrix(MPI_File file, char **argv, const char *form)
     CHECK(data);
     memset(data, 'a' + rank, (size_t)count);
     if (strcmp(form, "later") != 0)
-        set_view(file);
+        set_view(file, form);
     for (int i = 0; i < repeats; i++) {
         code = write_once(file, form, data, count);
         if (rank == 0 && i == 0 && repeats > 1) {

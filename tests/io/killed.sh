@@ -11,7 +11,7 @@ trap 'rm -rf "$folder" "$folder.out"' EXIT
 ranks_of_job() { pgrep -f "^$HELPER $folder/matrix"; }
 
 fail() {
-    echo "failed with MUR_IO_SHARED=$MUR_IO_SHARED, $form, $victim killed: $*"
+    echo "failed with MUR_IO_SHARED=$MUR_IO_SHARED, MUR_NODES=${MUR_NODES:-}, $form, $victim killed: $*"
     exit 1
 }
 
@@ -44,9 +44,11 @@ one_case() {
     [ "$left" = matrix ] || fail "in the folder: $left"
 }
 
-# Each form meets two of the victims.
-for case in "1 all rank" "1 sieve all" "1 later mpiexec" "0 all mpiexec" "0 sieve rank" "0 later all"; do
-    read -r MUR_IO_SHARED form victim <<<"$case"
-    export MUR_IO_SHARED
+# Each form meets several of the victims, on one node and on two.
+for case in "1 all rank" "1 sieve all" "1 later mpiexec" "0 all mpiexec" "0 sieve rank" "0 later all" \
+    "1 all all 2" "1 locked rank 2" "1 all rank 1"; do
+    read -r MUR_IO_SHARED form victim MUR_NODES <<<"$case"
+    export MUR_IO_SHARED MUR_NODES
+    [ -n "$MUR_NODES" ] || unset MUR_NODES
     one_case
 done
