@@ -41,6 +41,11 @@ bool mur_foreign_is_there(void)
     return pmi.kind != MUR_PMI_NONE;
 }
 
+struct mur_pmi *mur_foreign_pmi(void)
+{
+    return &pmi;
+}
+
 int mur_foreign_universe(void)
 {
     return pmi.universe_size > 0 ? pmi.universe_size : 0;

@@ -9,6 +9,8 @@
 
 #include "boot/names.h"
 
+struct mur_pmi;
+
 /* Looks for such a launcher. *is_found is false where there is none: the process is alone. */
 int mur_foreign_join(bool *is_found);
 
@@ -19,6 +21,7 @@ int mur_foreign_settle(void);
 int mur_foreign_name(enum mur_name_act act, const char *service, char *port, enum mur_name_result *result);
 
 bool mur_foreign_is_there(void);
+struct mur_pmi *mur_foreign_pmi(void); /* the way to it */
 int mur_foreign_put(const char *key, const char *value);
 int mur_foreign_ask(const char *key);
 bool mur_foreign_answer(char *key, char *value, size_t room);

@@ -8,6 +8,9 @@
 
 #include "base/error.h"
 #include "base/secret.h"
+#include "base/settings.h"
+#include "boot/foreign.h"
+#include "boot/foreign_spawn.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "boot/spawn.h"
@@ -182,6 +185,39 @@ static void write_text(struct mur_spawn_text *text, const char *port, const stru
     }
 }
 
+/* What another's launcher is told instead. */
+static int start_foreign(struct mur_spawn *spawn, const char *port, const struct order *order,
+                         const struct numbers *numbers)
+{
+    struct mur_foreign_command *commands = calloc((size_t)order->count, sizeof *commands);
+    char directory[4096];
+    int rc;
+
+    if (!commands)
+        return mur_error(MPI_ERR_NO_MEM, "no memory to spawn %d programs", order->count);
+    if (!getcwd(directory, sizeof directory))
+        directory[0] = '\0';
+    for (int i = 0; i < order->count; i++) {
+        const struct mur_info *info = mur_info_find(order->infos[i]);
+        const char *host = mur_info_get(info, "host"), *wdir = mur_info_get(info, "wdir");
+
+        commands[i] = (struct mur_foreign_command){
+            .program = order->commands[i],
+            .arguments = order->argvs ? order->argvs[i] : NULL,
+            .ranks = numbers[i].started,
+            .wdir = wdir || !*directory ? wdir : directory,
+            .path = mur_info_get(info, "path"),
+            .host = host ? host : mur_info_get(info, "hosts"),
+            .hostfile = mur_info_get(info, "hostfile"),
+            .environment = mur_info_get(info, "env"),
+            .errhandler = mur_info_get(info, "mpi_initial_errhandler"),
+        };
+    }
+    rc = mur_foreign_spawn(spawn, port, commands, order->count);
+    free(commands);
+    return rc;
+}
+
 static int has_ended(void *owner)
 {
     struct mur_spawn *spawn = owner;
@@ -191,6 +227,11 @@ static int has_ended(void *owner)
         mur_link_answers(); /* of the launcher, that came before what was looked for: nothing else tells of them */
     if (!is_over)
         return MPI_SUCCESS;
+    if (mur_foreign_is_there())
+        return mur_error(MPI_ERR_SPAWN,
+                         "the launcher has started the new job, but %ld s later none of its processes is through "
+                         "MPI_Init; if they need longer, set MUR_SPAWN_TIMEOUT",
+                         mur_settings.spawn_timeout);
     return mur_error(MPI_ERR_SPAWN, "the new job ended before its processes were through MPI_Init; what its mpiexec "
                                     "has said on standard error tells why");
 }
@@ -202,6 +243,8 @@ static int start(struct mur_spawn *spawn, char *port, const struct order *order,
 
     if (rc || (rc = mur_comm_open_port(port)))
         return rc;
+    if (mur_foreign_is_there())
+        return start_foreign(spawn, port, order, numbers);
     write_text(&text, port, order, numbers);
     rc = mur_spawn_start(spawn, &text);
     free(text.bytes);
@@ -303,16 +346,19 @@ static struct mur_comm *parent;
 
 int mur_parent_meet(void)
 {
-    const char *port = getenv(MUR_ENV_PARENT);
+    const char *given = getenv(MUR_ENV_PARENT);
+    char *port = NULL;
     int rc = MPI_SUCCESS;
 
-    if (!port)
-        return MPI_SUCCESS;
     mur_engine_lock();
-    rc = mur_comm_connect(port, 0, &mur_comm_world, &parent);
-    if (!rc)
+    if (!given)
+        rc = mur_foreign_parent(&port);
+    if (!rc && (given || port))
+        rc = mur_comm_connect(given ? given : port, 0, &mur_comm_world, &parent);
+    if (!rc && parent)
         strcpy(parent->name, "MPI_COMM_PARENT");
     mur_engine_unlock();
+    free(port);
     unsetenv(MUR_ENV_PARENT); /* programs that this one starts have other parents */
     return rc;
 }

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs of ours under the launchers of others: messages, collectives, an abort and a death.
+# Programs of ours under the launchers of others: messages, collectives, spawned jobs, an abort and a death.
 set -u
 BUILD=${BUILD:-$PWD/build}
 VICTIM=$BUILD/tests/boot/boot-victim
@@ -30,6 +30,9 @@ try_all() { # LAUNCHER...
     passes "$@" -n 3 "$BUILD/tests/pt2pt/pt2pt-traffic"
     passes "$@" -n 5 "$BUILD/tests/coll/coll-all" 1 1000
     MUR_TRANSPORT=tcp passes "$@" -n 4 "$BUILD/tests/pt2pt/pt2pt-traffic"
+    # A program that is no MPI program never calls: the limit is for it.
+    MUR_SPAWN_TIMEOUT=10 passes "$@" -n 1 "$BUILD/tests/dynamic/dynamic-spawn"
+    MUR_SPAWN_TIMEOUT=10 passes "$@" -n 2 "$BUILD/tests/dynamic/dynamic-spawn" 4
     aborts "MPI_Abort(MPI_COMM_WORLD, 5)" "$@" -n 3 "$VICTIM" abort
 }
 

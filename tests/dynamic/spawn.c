@@ -8,6 +8,7 @@
 
 static int rank, size;
 static char *self;
+static int is_foreign; /* under another's launcher, which ends all when one dies: so nobody does */
 
 static int class_of(int code)
 {
@@ -187,7 +188,7 @@ static void test_often(int rounds)
     for (int round = 0; round < rounds; round++) {
         if (round == 3)
             before = count_descriptors();
-        spawn_one(round % 4 == 1 ? "die" : "part");
+        spawn_one(round % 4 == 1 && !is_foreign ? "die" : "part");
     }
     CHECK(rounds < 4 || count_descriptors() <= before);
 }
@@ -206,6 +207,7 @@ int main(int argc, char **argv)
     self = path;
     if (parent != MPI_COMM_NULL)
         return be_child(parent, argc, argv);
+    is_foreign = appnum_of() >= 0 && !getenv("MUR_CONTROL_FD");
     rounds = argc > 1 ? atoi(argv[1]) : 8;
     CHECK(rounds > 0);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
