@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations of rank 0 on the memory of rank 1, which waits in a barrier meanwhile: time of small operations
- * with their flush, of locks and fences, and how fast a megabyte goes. */
+ * with their flush, of locks and fences, and how fast a megabyte goes; large ones also while rank 1 computes. Arguments
+ * are parts of the names of the figures that are wanted; without any, all are measured. */
+#include <stdbool.h>
+
 #include "bench.h"
 
 enum { LARGE = 1 << 20, SMALL_COUNT = 50000, LARGE_COUNT = 200 };
@@ -8,6 +11,8 @@ enum { LARGE = 1 << 20, SMALL_COUNT = 50000, LARGE_COUNT = 200 };
 static MPI_Win win;
 static char *memory, *buffer, *result;
 static int rank;
+static bool computes; /* rank 1 is outside MPI, mostly */
+static char **wanted; /* NULL at the end */
 
 typedef void operation(void);
 
@@ -79,6 +84,13 @@ static void lock_put_unlock(void)
     MPI_Win_unlock(1, win);
 }
 
+/* Rank 1 waits meanwhile. */
+static void meet(void)
+{
+    if (!computes)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* Seconds of one call by rank 0. */
 static double measure(operation *run, int count)
 {
@@ -87,15 +99,23 @@ static double measure(operation *run, int count)
     for (int r = 0; r < REPETITIONS; r++) {
         double start;
 
-        MPI_Barrier(MPI_COMM_WORLD);
+        meet();
         start = MPI_Wtime();
         for (int i = 0; i < count && rank == 0; i++)
             run();
         start = (MPI_Wtime() - start) / count;
         best = start < best ? start : best;
-        MPI_Barrier(MPI_COMM_WORLD);
+        meet();
     }
     return best;
+}
+
+static bool is_wanted(const char *name)
+{
+    for (int i = 0; wanted[i]; i++)
+        if (strstr(name, wanted[i]))
+            return true;
+    return !wanted[0];
 }
 
 static void print(const char *name, double value, const char *unit)
@@ -104,37 +124,50 @@ static void print(const char *name, double value, const char *unit)
         bench_print(name, value, unit);
 }
 
+struct row {
+    const char *name;
+    operation *run;
+    bool is_large, is_bandwidth;
+};
+
+static void measure_rows(const char *prefix, const struct row *rows, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct row *row = &rows[i];
+        char name[64];
+        double seconds;
+
+        snprintf(name, sizeof name, "%s%s", prefix, row->name);
+        if (!is_wanted(name))
+            continue;
+        seconds = measure(row->run, row->is_large ? LARGE_COUNT : SMALL_COUNT);
+        if (row->is_bandwidth)
+            print(name, LARGE / seconds / 1e9, "GB/s");
+        else
+            print(name, seconds * (row->is_large ? 1e6 : 1e9), row->is_large ? "us" : "ns");
+    }
+}
+
+static const struct row large[] = {{"put-1MiB", put_large, true, true},
+                                   {"get-1MiB", get_large, true, true},
+                                   {"accumulate-1MiB", accumulate_large, true, false},
+                                   {"get-accumulate-1MiB", get_accumulate_large, true, false}};
+
 static void all_locked(const char *prefix)
 {
-    char name[64];
-    const struct {
-        const char *name;
-        operation *run;
-    } small[] = {{"put-8B-flush", put_small},
-                 {"get-8B-flush", get_small},
-                 {"fetch-and-add-flush", fetch_and_add},
-                 {"compare-and-swap-flush", compare_and_swap},
-                 {"accumulate-8B-flush", accumulate_small}},
-      large[] = {{"put-1MiB", put_large}, {"get-1MiB", get_large}};
+    static const struct row small[] = {{"put-8B-flush", put_small, false, false},
+                                       {"get-8B-flush", get_small, false, false},
+                                       {"fetch-and-add-flush", fetch_and_add, false, false},
+                                       {"compare-and-swap-flush", compare_and_swap, false, false},
+                                       {"accumulate-8B-flush", accumulate_small, false, false}},
+                            locks[] = {{"lock-unlock", lock_unlock, false, false},
+                                       {"lock-put-unlock", lock_put_unlock, false, false}};
 
     MPI_Win_lock_all(0, win);
-    for (int i = 0; i < 5; i++) {
-        snprintf(name, sizeof name, "%s%s", prefix, small[i].name);
-        print(name, measure(small[i].run, SMALL_COUNT) * 1e9, "ns");
-    }
-    for (int i = 0; i < 2; i++) {
-        snprintf(name, sizeof name, "%s%s", prefix, large[i].name);
-        print(name, LARGE / measure(large[i].run, LARGE_COUNT) / 1e9, "GB/s");
-    }
-    snprintf(name, sizeof name, "%saccumulate-1MiB", prefix);
-    print(name, measure(accumulate_large, LARGE_COUNT) * 1e6, "us");
-    snprintf(name, sizeof name, "%sget-accumulate-1MiB", prefix);
-    print(name, measure(get_accumulate_large, LARGE_COUNT) * 1e6, "us");
+    measure_rows(prefix, small, 5);
+    measure_rows(prefix, large, 4);
     MPI_Win_unlock_all(win);
-    snprintf(name, sizeof name, "%slock-unlock", prefix);
-    print(name, measure(lock_unlock, SMALL_COUNT) * 1e9, "ns");
-    snprintf(name, sizeof name, "%slock-put-unlock", prefix);
-    print(name, measure(lock_put_unlock, SMALL_COUNT) * 1e9, "ns");
+    measure_rows(prefix, locks, 2);
 }
 
 /* Both ranks call it. */
@@ -175,19 +208,53 @@ static double make_and_free(void)
     return best;
 }
 
+/* Rank 1 computes, and looks every millisecond or so whether it is over. */
+static void compute(void)
+{
+    volatile double sum = 0;
+    int is_over = 0;
+
+    while (!is_over) {
+        for (int i = 0; i < 500000; i++)
+            sum += 1;
+        MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_over, MPI_STATUS_IGNORE);
+    }
+    MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void computing_target(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock_all(0, win);
+    computes = true;
+    if (rank == 1) {
+        compute();
+    } else {
+        measure_rows("computing-", large, 4);
+        MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
+    }
+    computes = false;
+    MPI_Win_unlock_all(win);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
+    wanted = argv + 1;
     rank = bench_rank();
     buffer = bench_memory(LARGE);
     result = bench_memory(LARGE);
     memset(buffer, 0, LARGE);
-    print("win-allocate-free", make_and_free() * 1e6, "us");
+    if (is_wanted("win-allocate-free"))
+        print("win-allocate-free", make_and_free() * 1e6, "us");
     MPI_Win_allocate(LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
     memset(memory, 0, LARGE);
     all_locked("");
-    print("fence", fence() * 1e6, "us");
-    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    computing_target();
+    if (is_wanted("fence")) {
+        print("fence", fence() * 1e6, "us");
+        MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    }
     MPI_Win_free(&win);
     memory = bench_memory(LARGE);
     memset(memory, 0, LARGE);

@@ -54,6 +54,8 @@ const struct mur_counter mur_counter_table[] = {
     EVENTS("gets", "rma", gets, "gets from windows"),
     BYTES("get_bytes", "rma", get_bytes, "data got from windows"),
     EVENTS("accumulates", "rma", accumulates, "accumulates of all kinds, swaps included"),
+    EVENTS("rma_errands", "rma", errands, "one-sided operations that their target performed while it polled"),
+    EVENTS("rma_errands_done", "rma", errands_done, "such operations that this process performed for others"),
     EVENTS("rma_messages", "rma", rma_messages, "one-sided operations that went to their target by message"),
     EVENTS("file_reads", "io", file_reads, "times that a file system was asked to read"),
     BYTES("file_read_bytes", "io", file_read_bytes, "data read from file systems"),

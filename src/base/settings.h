@@ -26,7 +26,7 @@ struct mur_settings {
     long coll_piece;
     long coll_reproducible;
     long coll_check;
-    long rma_direct;
+    long rma_direct, rma_errand_max, rma_patience;
     long progress_thread;
     long io_shared;
     long io_uring;

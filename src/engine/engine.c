@@ -17,7 +17,8 @@
 #include "transport/shm/shm.h"
 #include "transport/tcp/tcp.h"
 
-struct mur_engine mur_engine;
+static const _Atomic uint32_t silence;
+struct mur_engine mur_engine = {.bell = &silence};
 mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
 
@@ -241,6 +242,8 @@ bool mur_progress(void)
         moved |= drain_all();
     if (__builtin_expect(mur_engine.tasks != NULL, 0))
         moved |= mur_tasks_run();
+    if (__builtin_expect(atomic_load_explicit(mur_engine.bell, memory_order_relaxed), 0))
+        moved |= mur_engine.answer_bell();
     if (moved)
         mur_engine_notify();
     return moved;

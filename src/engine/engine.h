@@ -4,6 +4,8 @@
 #ifndef MUR_ENGINE_ENGINE_H
 #define MUR_ENGINE_ENGINE_H
 
+#include <stdatomic.h>
+
 #include "transport/transport.h"
 
 /* What frames are for. Each protocol registers its handler and its dumper for its kinds. */
@@ -48,8 +50,10 @@ struct mur_engine {
     void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
     struct mur_peer *backlogged;
     struct mur_task *tasks;
-    long silent_operations; /* that are under way, and end without waking this process */
-    long open_operations;   /* requests whose other side still needs this process; finalize waits for zero */
+    const _Atomic uint32_t *bell; /* in shared memory: not 0 while others of the node want something at once, */
+    bool (*answer_bell)(void);    /* which this does; true if it did something */
+    long silent_operations;       /* that are under way, and end without waking this process */
+    long open_operations;         /* requests whose other side still needs this process; finalize waits for zero */
 };
 extern struct mur_engine mur_engine;
 

@@ -17,6 +17,7 @@
 struct mur_attribute;
 struct mur_comm;
 struct mur_errhandler;
+struct mur_rma_desk;
 struct mur_rma_queue;
 
 enum { MUR_WIN_STRIPES = 16, MUR_WIN_STRIPE_SHIFT = 16 };
@@ -69,7 +70,9 @@ struct mur_win_target {
     uint8_t reported;                /* the same as the rank has told us */
     uint32_t flushes;                /* asked for and not answered yet */
     struct mur_win_control *control; /* NULL: its locks are reached by message */
-    struct mur_rma_queue *queue;     /* of operations by message; NULL before the first. Owned */
+    struct mur_rma_desk *desk;       /* for errands, where it is reached by copies; or NULL */
+    uint16_t skips, next_skips;  /* operations that try none, since the last try found nobody there; after the next */
+    struct mur_rma_queue *queue; /* of operations by message; NULL before the first. Owned */
 };
 
 enum mur_win_access {

@@ -169,6 +169,12 @@ static inline bool is_large(const struct mur_rma_arguments *a, MPI_Count bytes)
     return bytes >= MUR_RMA_SHARE_MIN && a->origin_type->is_dense && a->target_type->is_dense;
 }
 
+/* Whether the target has done it. */
+static inline bool is_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes)
+{
+    return a->origin_type->is_dense && a->target_type->is_dense && mur_rma_errand(a, kind, NULL, (size_t)bytes);
+}
+
 int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
 {
     MPI_Count bytes, room;
@@ -191,7 +197,8 @@ int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
     if (target->way == MUR_WAY_LOADS)
         load_and_store(a->origin, a->origin_count, a->origin_type, (char *)((uintptr_t)target->memory + a->place),
                        a->target_count, a->target_type, bytes);
-    else if (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_PUT, NULL, (size_t)bytes, &rc))
+    else if (!is_errand(a, MUR_RMA_PUT, bytes) &&
+             (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_PUT, NULL, (size_t)bytes, &rc)))
         rc = copy_all(a, true, (size_t)bytes);
     return rc;
 }
@@ -218,7 +225,8 @@ int mur_rma_get(struct mur_rma_arguments *a, struct mur_request **request_p)
     if (target->way == MUR_WAY_LOADS)
         load_and_store((char *)((uintptr_t)target->memory + a->place), a->target_count, a->target_type,
                        (void *)(uintptr_t)a->origin, a->origin_count, a->origin_type, bytes);
-    else if (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_GET, NULL, (size_t)bytes, &rc))
+    else if (!is_errand(a, MUR_RMA_GET, bytes) &&
+             (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_GET, NULL, (size_t)bytes, &rc)))
         rc = copy_all(a, false, (size_t)bytes);
     return rc;
 }

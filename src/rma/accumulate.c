@@ -411,6 +411,8 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return mur_rma_send(kind, a, &leaf, request_p);
     if (!is_run(a, &leaf))
         return apply_all(a, &leaf);
+    if (mur_rma_errand(a, kind, &leaf, (size_t)bytes))
+        return MPI_SUCCESS;
     if (kind == MUR_RMA_ACCUMULATE && bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
         return rc;
     return apply_run(a, &leaf, (size_t)bytes);
@@ -459,6 +461,8 @@ int mur_rma_compare_and_swap(struct mur_rma_arguments *a)
     if ((rc = mur_rma_locate(a)))
         return rc;
     mur_counters.accumulates++;
+    if (mur_rma_errand(a, MUR_RMA_SWAP, NULL, (size_t)a->target_type->size))
+        return MPI_SUCCESS;
     if (a->win->targets[a->rank].way != MUR_WAY_MESSAGES)
         return mur_rma_apply_swap(a->win, a->rank, a->place, (size_t)a->target_type->size, a->compare, a->origin,
                                   a->result);

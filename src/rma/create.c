@@ -32,6 +32,7 @@ struct part {
     uint64_t address;
     int32_t error; /* class; 0: none */
     int32_t hints;
+    uint64_t desk; /* a token of its node; 0: it has none */
 };
 
 static bool is_allocated(const struct mur_win *win)
@@ -243,7 +244,7 @@ static int count_near(struct mur_win *win, const struct part *parts)
 /* ---- the targets ---- */
 
 /* `number` counts the ranks of the node. */
-static void fill_near(struct mur_win *win, int rank, int number, uint64_t data)
+static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, uint64_t desk)
 {
     struct mur_win_target *target = &win->targets[rank];
     struct mur_peer *peer = peer_of(win, rank);
@@ -257,6 +258,8 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data)
         target->way = MUR_WAY_LOADS;
     else if (peer->transport->can_copy && peer->transport->can_copy(peer))
         target->way = MUR_WAY_COPIES;
+    if (target->way == MUR_WAY_COPIES && desk)
+        target->desk = peer->transport->shared(desk);
 }
 
 static void fill_targets(struct mur_win *win, const struct part *parts)
@@ -275,7 +278,7 @@ static void fill_targets(struct mur_win *win, const struct part *parts)
         if (i == win->rank && !is_allocated(win))
             target->memory = (char *)(uintptr_t)target->address;
         if (is_near(win, i)) {
-            fill_near(win, i, number++, data);
+            fill_near(win, i, number++, data, parts[i].desk);
             data += data_bytes(win, &parts[i], is_contiguous);
         }
         win->is_messaging |= target->way == MUR_WAY_MESSAGES;
@@ -319,13 +322,26 @@ static void set_base(struct mur_win *win, void **base_p)
     win->unit = (int)self->unit;
 }
 
+/* Only for windows that are reached by copies, and by somebody. */
+static uint64_t desk_of(const struct mur_win *win)
+{
+    bool is_reached = false;
+
+    for (int i = 0; i < win->size; i++)
+        is_reached |= i != win->rank && is_near(win, i);
+    return is_reached && !is_allocated(win) && mur_settings.rma_errand_max
+               ? mur_rma_desk_open(peer_of(win, win->rank)->transport)
+               : 0;
+}
+
 static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, void **base_p,
                  struct part *parts, uint64_t *tokens)
 {
     int rc = check_part(win->flavor, size, unit, *base_p), leader;
 
     mur_rma_set_hints(win, info);
-    parts[win->rank] = (struct part){.size = size,
+    parts[win->rank] = (struct part){.desk = desk_of(win),
+                                     .size = size,
                                      .unit = unit,
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,
                                      .hints = (int32_t)win->hints};

@@ -7,6 +7,7 @@
  *   access.c      put and get
  *   accumulate.c  the operations that compute
  *   attach.c      memory of dynamic windows
+ *   errand.c      small operations by the target's core
  *   help.c        large operations by both sides' cores
  *   element.c     data as a sequence of basic elements
  *   message.c     operations as messages: the side that asks
@@ -230,6 +231,23 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *arguments, co
 /* Everything that was started to the rank has left, and what was asked for has come. */
 bool mur_rma_has_left(const struct mur_win *win, int rank);
 void mur_rma_queue_free(struct mur_rma_queue *queue);
+
+/* One stretch of this rank's memory, at places that are looked at first; `in` and `out` are NULL where the operation
+ * has no such data, `in` of a swap is what is compared and what is stored. False: the stretch is not part of the
+ * window. */
+bool mur_rma_perform(struct mur_win *win, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf, uint64_t place,
+                     size_t bytes, const unsigned char *in, unsigned char *out);
+
+/* ---- errand.c ---- */
+
+struct mur_transport;
+
+/* This process's desk, for others of its node: a token; 0: there is no memory for it. */
+uint64_t mur_rma_desk_open(const struct mur_transport *transport);
+
+/* Lets the target perform an operation on dense data, now. False: nothing has happened. */
+bool mur_rma_errand(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+                    size_t bytes);
 
 /* ---- help.c ---- */
 

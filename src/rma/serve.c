@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "boot/process.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
@@ -37,21 +38,20 @@ static bool is_inside(const struct mur_win *win, uint64_t place, uint64_t bytes)
     return place <= size && bytes <= size - place;
 }
 
-/* One stretch of memory; `in` and `out` are NULL where the operation has no such data. */
-static bool perform(struct mur_win *win, const struct mur_rma_access *header, const struct mur_rma_leaf *leaf,
-                    uint64_t place, size_t bytes, const unsigned char *in, unsigned char *out)
+bool mur_rma_perform(struct mur_win *win, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf, uint64_t place,
+                     size_t bytes, const unsigned char *in, unsigned char *out)
 {
     char *memory = (char *)((uintptr_t)win->targets[win->rank].memory + place);
     struct iovec places = {(void *)(uintptr_t)place, bytes};
 
     if (!is_inside(win, place, bytes))
         return false;
-    switch (header->kind) {
+    switch (kind) {
     case MUR_RMA_PUT:
-        memcpy(memory, in, bytes);
+        mur_copy(memory, in, bytes);
         return true;
     case MUR_RMA_GET:
-        memcpy(out, memory, bytes);
+        mur_copy(out, memory, bytes);
         return true;
     case MUR_RMA_SWAP:
         return mur_rma_apply_swap(win, win->rank, place, bytes, in, in + bytes, out) == MPI_SUCCESS;
@@ -73,7 +73,7 @@ static bool perform_runs(struct mur_win *win, const struct mur_rma_access *heade
 
         memcpy(&run, runs + (size_t)i * sizeof run, sizeof run);
         for (uint32_t k = 0; k < run.count; k++) {
-            if (!perform(win, header, &leaf, run.place + k * (uint64_t)run.stride, run.bytes, in, out))
+            if (!mur_rma_perform(win, header->kind, &leaf, run.place + k * (uint64_t)run.stride, run.bytes, in, out))
                 return false;
             in = in ? in + run.bytes : NULL;
             out = out ? out + run.bytes : NULL;

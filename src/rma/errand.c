@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Small operations where the memory of the target is reached by copies. A copy is a system call, an accumulate two of
+ * them; a target that is in MPI anyway and polls does the same in a tenth of the time. So the origin posts an errand on
+ * the target's desk, a few lines of shared memory, and whoever gets there first has it:
+ *
+ *     free -> taken     an origin writes the errand           (one at a time; the others copy)
+ *          -> posted    it may be claimed, or withdrawn
+ *          -> claimed   the target has seen it in its progress, and performs it
+ *          -> done, or failed, with what was fetched; the origin reads it, and frees the desk
+ *
+ * The origin waits for as long as the copy would have taken; if nobody has claimed the errand by then, it is withdrawn,
+ * and the origin copies. That a target polls cannot be known, only tried, so after each failure errands are tried less
+ * often: to a target that computes all the time they cost nearly nothing, and no target is ever needed. (The rule of
+ * renting skis: what waits as long as the other way costs never loses more than that.) */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <string.h>
+
+#include "base/clock.h"
+#include "base/copy.h"
+#include "base/counters.h"
+#include "base/settings.h"
+#include "datatype/basic.h"
+#include "engine/engine.h"
+#include "rma/rma.h"
+
+enum { FREE, TAKEN, POSTED, CLAIMED, DONE, FAILED }; /* FREE is 0: the engine looks for anything else */
+enum { DATA_MAX = 8192, LOOKS = 8 /* between two looks at the clock */, SPINS = 1000, SKIPS_MIN = 8, SKIPS_MAX = 256 };
+
+/* What is small fits in the first line. */
+struct mur_rma_desk {
+    _Atomic uint32_t state __attribute__((aligned(64)));
+    uint32_t context, bytes;
+    uint16_t kind, reduction; /* enum mur_rma_kind, enum mur_reduction */
+    uint64_t place;
+    uint32_t basic; /* type of the elements */
+    uint32_t unused;
+    unsigned char data[DATA_MAX]; /* brought, then fetched */
+};
+
+static struct mur_rma_desk *own;
+static uint64_t own_token;
+
+/* ---- the target ---- */
+
+static bool perform(struct mur_rma_desk *desk)
+{
+    static unsigned char fetched[DATA_MAX] __attribute__((aligned(64)));
+    struct mur_win *win = mur_win_of_context(desk->context);
+    enum mur_rma_kind kind = (enum mur_rma_kind)desk->kind;
+    size_t bytes = desk->bytes;
+    bool brings = kind != MUR_RMA_GET && desk->reduction != MUR_REDUCE_NO_OP;
+    bool fetches = kind != MUR_RMA_PUT && kind != MUR_RMA_ACCUMULATE;
+    struct mur_rma_leaf leaf = {.bytes = 1};
+
+    if (!win || bytes > DATA_MAX || desk->basic >= MUR_BASICS || desk->reduction >= MUR_REDUCTIONS)
+        return false;
+    if (kind == MUR_RMA_ACCUMULATE || kind == MUR_RMA_GET_ACCUMULATE)
+        mur_rma_leaf_fill(&leaf, mur_type_find(mur_basics[desk->basic].handle), (enum mur_reduction)desk->reduction);
+    if (!mur_rma_perform(win, kind, &leaf, desk->place, bytes, brings ? desk->data : NULL, fetches ? fetched : NULL))
+        return false;
+    if (fetches)
+        mur_copy(desk->data, fetched, bytes);
+    return true;
+}
+
+/* The acquire pairs with the release in post, the release with the acquire in is_done. */
+static bool serve(void)
+{
+    uint32_t state = POSTED;
+
+    if (!own || !atomic_compare_exchange_strong_explicit(&own->state, &state, CLAIMED, memory_order_acquire,
+                                                         memory_order_relaxed))
+        return false;
+    atomic_store_explicit(&own->state, perform(own) ? DONE : FAILED, memory_order_release);
+    mur_counters.errands_done++;
+    return true;
+}
+
+uint64_t mur_rma_desk_open(const struct mur_transport *transport)
+{
+    if (!own && transport->share && (own = transport->share(sizeof *own, &own_token))) {
+        mur_engine.bell = &own->state;
+        mur_engine.answer_bell = serve;
+    }
+    return own ? own_token : 0;
+}
+
+/* ---- the origin ---- */
+
+static void post(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, enum mur_rma_kind kind,
+                 const struct mur_rma_leaf *leaf, size_t bytes)
+{
+    desk->context = a->win->comm->context;
+    desk->bytes = (uint32_t)bytes;
+    desk->kind = (uint16_t)kind;
+    desk->reduction = leaf ? (uint16_t)leaf->reduction : MUR_REDUCE_REPLACE;
+    desk->place = a->place;
+    desk->basic = leaf ? (uint32_t)leaf->type->basic : 0;
+    if (kind == MUR_RMA_SWAP) {
+        mur_copy(desk->data, a->compare, bytes);
+        mur_copy(desk->data + bytes, a->origin, bytes);
+    } else if (kind != MUR_RMA_GET && desk->reduction != MUR_REDUCE_NO_OP) {
+        mur_copy(desk->data, a->origin, bytes);
+    }
+    atomic_store_explicit(&desk->state, POSTED, memory_order_release);
+}
+
+/* False: nobody has come for it. Meanwhile others may want the same from this process. */
+static bool is_claimed(struct mur_rma_desk *desk)
+{
+    uint64_t start = 0, now;
+    uint32_t state;
+
+    for (int looks = 1;; looks++) {
+        state = atomic_load_explicit(&desk->state, memory_order_relaxed);
+        if (state != POSTED)
+            return true;
+        mur_wait_relax();
+        if (looks % LOOKS)
+            continue;
+        serve();
+        now = mur_clock_ns();
+        if (!start)
+            start = now;
+        if (now - start >= (uint64_t)mur_settings.rma_patience)
+            return !atomic_compare_exchange_strong_explicit(&desk->state, &state, FREE, memory_order_relaxed,
+                                                            memory_order_relaxed);
+    }
+}
+
+/* It needs nothing from here for that, but may have lost its core. */
+static bool is_done(struct mur_rma_desk *desk)
+{
+    uint32_t state;
+
+    for (int spins = 0; (state = atomic_load_explicit(&desk->state, memory_order_acquire)) == CLAIMED; spins++)
+        if (spins < SPINS)
+            mur_wait_relax();
+        else
+            sched_yield();
+    return state == DONE;
+}
+
+static void take_result(const struct mur_rma_desk *desk, const struct mur_rma_arguments *a, enum mur_rma_kind kind,
+                        size_t bytes)
+{
+    if (kind == MUR_RMA_GET)
+        mur_copy((void *)(uintptr_t)a->origin, desk->data, bytes);
+    else if (kind == MUR_RMA_GET_ACCUMULATE || kind == MUR_RMA_SWAP)
+        mur_copy(a->result, desk->data, bytes);
+}
+
+static bool run(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, enum mur_rma_kind kind,
+                const struct mur_rma_leaf *leaf, size_t bytes)
+{
+    uint32_t nobody = FREE;
+    bool is_good;
+
+    if (!atomic_compare_exchange_strong_explicit(&desk->state, &nobody, TAKEN, memory_order_acquire,
+                                                 memory_order_relaxed))
+        return false;
+    post(desk, a, kind, leaf, bytes);
+    if (!is_claimed(desk))
+        return false;
+    is_good = is_done(desk);
+    if (is_good)
+        take_result(desk, a, kind, bytes);
+    atomic_store_explicit(&desk->state, FREE, memory_order_release); /* pairs with the acquire above */
+    return is_good;
+}
+
+bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+                    size_t bytes)
+{
+    struct mur_win_target *target = &a->win->targets[a->rank];
+
+    if (!target->desk || bytes > (size_t)mur_settings.rma_errand_max || bytes > DATA_MAX / 2 || !mur_wait_polls())
+        return false;
+    if (target->skips) {
+        target->skips--;
+        return false;
+    }
+    if (run(target->desk, a, kind, leaf, bytes)) {
+        target->next_skips = 0;
+        mur_counters.errands++;
+        return true;
+    }
+    target->next_skips = target->next_skips ? target->next_skips * 2 : SKIPS_MIN;
+    target->next_skips = target->next_skips < SKIPS_MAX ? target->next_skips : SKIPS_MAX;
+    target->skips = target->next_skips;
+    return false;
+}
