@@ -36,6 +36,7 @@ struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
     schedule->is_kept = false;
     mur_schedule_move(schedule, comm, comm->context + MUR_CONTEXT_COLLECTIVE, 0);
     schedule->error = MPI_SUCCESS;
+    schedule->visit = NULL;
     schedule->count = schedule->round = schedule->next = 0;
     schedule->capacity = MUR_STEPS_INLINE;
     schedule->steps = schedule->inline_steps;
@@ -142,6 +143,10 @@ static void out_of_memory(struct mur_schedule *schedule)
 
 static void add(struct mur_schedule *schedule, struct mur_step step)
 {
+    if (__builtin_expect(schedule->visit != NULL, 0)) {
+        schedule->visit(&step);
+        return;
+    }
     if (schedule->count == schedule->capacity &&
         !grow((void **)&schedule->steps, schedule->inline_steps, &schedule->capacity, sizeof step)) {
         out_of_memory(schedule);
@@ -172,6 +177,27 @@ void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count
 {
     add(schedule,
         (struct mur_step){.kind = MUR_STEP_RECEIVE, .rank = rank, .out = buffer, .out_count = count, .out_type = type});
+}
+
+void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type, int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_SEND, .rank = rank, .in_type = type, .late = late});
+}
+
+void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                               int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_RECEIVE, .rank = rank, .out_type = type, .late = late});
+}
+
+void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_RECEIVE,
+                                    .rank = rank,
+                                    .out = buffer,
+                                    .out_count = bytes,
+                                    .out_type = mur_type_find(MPI_BYTE),
+                                    .is_up_to = true});
 }
 
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
@@ -277,6 +303,12 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     int rc = MPI_SUCCESS;
 
+    if (step->late && step->late->count == MUR_LATE_NONE)
+        return;
+    if (step->late) {
+        step->in = step->out = step->late->at;
+        step->in_count = step->out_count = step->late->count;
+    }
     switch (step->kind) {
     case MUR_STEP_FENCE:
         break;

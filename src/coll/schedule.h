@@ -32,6 +32,16 @@ struct mur_schedule;
 /* A step that decides: it looks at what has come, and may add further steps. Returns an error code. */
 typedef int mur_step_function(struct mur_schedule *schedule, void *argument);
 
+struct mur_step;
+typedef void mur_step_visitor(const struct mur_step *step);
+
+/* What a message consists of, where only earlier steps of its schedule find out. */
+enum { MUR_LATE_NONE = -1 };
+struct mur_late {
+    void *at;
+    MPI_Count count; /* of elements; MUR_LATE_NONE: the step is left out */
+};
+
 struct mur_step {
     enum mur_step_kind kind;
     int rank; /* of the other side */
@@ -41,6 +51,8 @@ struct mur_step {
     struct mur_type *in_type, *out_type; /* a reference each, where not NULL */
     struct mur_op *op;                   /* a reference */
     mur_step_function *call;             /* with `out` as its argument */
+    const struct mur_late *late;         /* in place of buffer and count; may be NULL */
+    bool is_up_to;                       /* of a receive: less may come, too */
     struct mur_comm *comm;               /* of a message, with its context and tag */
     uint32_t context;
     int tag;
@@ -65,6 +77,7 @@ struct mur_schedule {
     int tag;
     struct mur_request *request; /* of a nonblocking or persistent operation; NULL for a blocking one */
     int error;                   /* the first */
+    mur_step_visitor *visit;     /* gets each step instead of its being kept; NULL, but to count what does not fit */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
@@ -86,6 +99,15 @@ void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Co
                        int rank);
 void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
                           int rank);
+/* Whatever `late` says when the step starts; it must live as long as the schedule. */
+void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                            int rank);
+void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                               int rank);
+
+/* So many bytes, or fewer. */
+void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank);
+
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
                        void *out, MPI_Count out_count, struct mur_type *out_type);
 /* inout = in op inout */
