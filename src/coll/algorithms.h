@@ -62,7 +62,8 @@ void mur_coll_reduce_rabenseifner(struct mur_schedule *s, const struct mur_colle
 void mur_coll_reduce_scatter_halving(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_reduce_scatter_pairwise(struct mur_schedule *s, const struct mur_collective *c);
 
-/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c, hierarchical_parcels.c, hierarchical_scan.c: first on each node, then between nodes */
+/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c, hierarchical_parcels.c, hierarchical_scan.c: first on
+ * each node, then between nodes */
 void mur_hierarchical_barrier(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_bcast(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);

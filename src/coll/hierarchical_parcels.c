@@ -69,8 +69,9 @@ static int deliver(struct delivery *d, MPI_Count *all)
     if (bytes == APART)
         return MPI_SUCCESS;
     if (bytes != expected)
-        return mur_error(MPI_ERR_TRUNCATE, "the block from rank %d has %lld bytes, but the counts and types here make %lld",
-                         d->rank, (long long)bytes, (long long)expected);
+        return mur_error(bytes > expected ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                         "the block from rank %d has %lld bytes, but the counts and types here make %lld", d->rank,
+                         (long long)bytes, (long long)expected);
     if (bytes)
         mur_copy_typed(d->parcel + HEADER, bytes, byte_type(), d->block, d->count, d->type);
     return MPI_SUCCESS;
@@ -149,17 +150,12 @@ static int deliver_all(struct mur_schedule *s, void *argument)
     struct arrival *arrival = argument;
     const char *parcel = arrival->parcels;
     MPI_Count all;
-    int first = MPI_SUCCESS;
 
-    (void)s;
     for (int i = 0; i < arrival->count; i++, parcel += all) {
-        int rc;
-
         arrival->deliveries[i].parcel = parcel;
-        rc = deliver(&arrival->deliveries[i], &all);
-        first = first ? first : rc;
+        mur_schedule_mar(s, deliver(&arrival->deliveries[i], &all));
     }
-    return first;
+    return MPI_SUCCESS;
 }
 
 /* Adds the receive of a node's parcels. NULL: no memory. */
@@ -256,8 +252,8 @@ static int deliver_own(struct mur_schedule *s, void *argument)
 {
     MPI_Count all;
 
-    (void)s;
-    return deliver(argument, &all);
+    mur_schedule_mar(s, deliver(argument, &all));
+    return MPI_SUCCESS;
 }
 
 static int cut_up(struct mur_schedule *s, void *argument)
@@ -277,11 +273,8 @@ static int cut_up(struct mur_schedule *s, void *argument)
 
 static struct delivery own_delivery(const struct mur_collective *c, const char *parcel)
 {
-    return (struct delivery){.parcel = parcel,
-                             .rank = c->root,
-                             .block = c->to.buffer,
-                             .count = c->to.count,
-                             .type = c->to.type};
+    return (struct delivery){
+        .parcel = parcel, .rank = c->root, .block = c->to.buffer, .count = c->to.count, .type = c->to.type};
 }
 
 static void pass_parcels_on(struct mur_hierarchy *h, const struct mur_collective *c)

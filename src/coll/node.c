@@ -269,7 +269,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
 
     if (!started) {
         free(op);
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
+        return mur_collective_no_memory(comm);
     }
     describe(op, c, comm, comm->board);
     begin(op);
@@ -354,7 +354,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     made = board ? mur_request_create_composite(&persistent, comm, NULL, sizeof(struct mur_node_op), true) : NULL;
     if (!made) {
         mur_board_close(board);
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a persistent collective operation");
+        return mur_collective_no_memory(comm);
     }
     op = made->extra;
     describe(op, c, comm, board);

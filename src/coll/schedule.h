@@ -74,9 +74,11 @@ struct mur_schedule {
     const int *ranks;         /* whose rank i is ranks[i] of the carrier */
     uint32_t context;         /* of their messages */
     bool is_kept;             /* by a persistent operation's request */
+    bool is_strict;           /* see mur_schedule_create_strict */
     int tag;
     struct mur_request *request; /* of a nonblocking or persistent operation; NULL for a blocking one */
-    int error;                   /* the first */
+    int error;                   /* the first, after which no more rounds are started */
+    int flaw;                    /* the first of those after which they are */
     mur_step_visitor *visit;     /* gets each step instead of its being kept; NULL, but to count what does not fit */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
@@ -89,6 +91,14 @@ struct mur_schedule {
 
 /* An empty schedule for the next collective on the communicator. NULL: no memory. */
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
+
+/* One of a collective operation of users. What this rank cannot do others would wait for: a lack of memory ends the
+ * job, if there are others. A message that is longer or shorter than its receive tells that ranks disagree, which is an
+ * error here; the rest is done all the same. Lack of memory for the schedule itself: see mur_collective_no_memory. */
+struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm);
+
+/* Ends the job, or, in a communicator of one rank, returns the error. */
+int mur_collective_no_memory(const struct mur_comm *comm);
 
 /* One that takes no number: its steps must be moved to a context and tag of their own before they have messages. */
 struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm);
@@ -117,6 +127,10 @@ void mur_schedule_fence(struct mur_schedule *schedule);
 
 /* Keeps the first error; the schedule does not run then. */
 void mur_schedule_fail(struct mur_schedule *schedule, int code);
+void mur_schedule_no_memory(struct mur_schedule *schedule);
+
+/* The same of what its steps find, but the rest is still to be done. */
+void mur_schedule_mar(struct mur_schedule *schedule, int code);
 
 void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument);
 

@@ -33,7 +33,7 @@ static long log2_up(long n)
     return bits;
 }
 
-static struct cost counted; /* of the schedule that is being built */
+static struct cost counted;  /* of the schedule that is being built */
 static bool is_within_round; /* that has messages */
 
 /* Steps are counted and forgotten: a rank of a million would have millions. */
