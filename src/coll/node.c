@@ -182,17 +182,21 @@ static void begin(struct mur_node_op *op)
         if (op->comm->rank == 0)
             mur_choice_tell(&op->c, op->comm, name_of(op->advance), "ranks of one node");
     op->is_complete = 0;
-    op->stage = op->step = op->next = 0;
+    op->stage = op->step = op->next = op->suspect = 0;
     op->position = 0;
     op->error = MPI_SUCCESS;
     op->is_running = false;
+    op->call = mur_node_call(op);
+    mur_node_announce(op);
+    if (__builtin_expect(mur_node_is_broken(op->board), 0))
+        op->advance = mur_node_refuse;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
 {
     struct mur_node_op *op = (struct mur_node_op *)task; /* its first member */
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     op->is_complete = 1;
@@ -251,7 +255,7 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     struct mur_node_op *op = (struct mur_node_op *)task;
     struct mur_request *request = op->request;
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     request->result.error = op->error;
@@ -290,7 +294,7 @@ static bool run_kept(struct mur_task *task, bool *is_over)
 {
     struct mur_node_op *op = (struct mur_node_op *)task;
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     op->request->result.error = op->error;

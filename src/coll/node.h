@@ -20,7 +20,9 @@ struct mur_node_op {
     int error; /* MPI_SUCCESS or a code */
     /* the algorithm's own */
     int stage, step;
-    int next;           /* the rank to be waited for next */
+    int next;           /* the rank to be waited for next, */
+    int suspect;        /* and the one that was looked at last, whether it calls something else */
+    uint64_t call;      /* what this rank calls, see mur_node_call */
     uint64_t number;    /* of the slots used */
     uint64_t phase;     /* of this rank when the piece under way began */
     MPI_Count position; /* elements (bytes of a broadcast) done before the piece under way, */
@@ -47,6 +49,16 @@ bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go
 bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank to rank */
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
+
+/* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
+ * slots; announcing it; and, while waiting, whether that is in vain, as somebody has announced something else. Then the
+ * board is broken, and all else on it is refused. All errors are in op->error. */
+uint64_t mur_node_call(const struct mur_node_op *op);
+void mur_node_compare(struct mur_node_op *op, int first, int last);
+void mur_node_announce(const struct mur_node_op *op);
+bool mur_node_waits_in_vain(struct mur_node_op *op);
+bool mur_node_is_broken(const struct mur_board *board);
+bool mur_node_refuse(struct mur_node_op *op);
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);

@@ -24,6 +24,7 @@
 
 enum {
     MUR_BOARD_DEPTH = 32,
+    MUR_BOARD_CALLS = 4,
     MUR_BOARD_SLOT = 4096, /* bytes of data in a slot */
     MUR_BOARD_HALF_MAX = 1 << 20,
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
@@ -37,13 +38,14 @@ enum {
 /* In shared memory. `number` and the first 48 bytes share a cache line: small data moves with its announcement. */
 struct mur_board_slot {
     _Atomic uint64_t number; /* released when the data is there; pairs with the acquire in mur_board_has_posted */
-    uint64_t unused;
+    uint64_t call;           /* what the rank thinks this is, so that readers see who disagrees */
     unsigned char data[MUR_BOARD_SLOT + 48];
 } __attribute__((aligned(64)));
 
 struct mur_board_phase {
     _Atomic uint64_t value;    /* released; pairs with the acquire in mur_board_has_passed */
     _Atomic uint32_t can_copy; /* of the counts of what a pair's receiver has read: it may copy from the sender */
+    _Atomic uint64_t calls[MUR_BOARD_CALLS]; /* the latest collectives that the rank has begun, for those who wait */
 } __attribute__((aligned(64)));
 
 /* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
@@ -81,6 +83,7 @@ struct mur_board_memory {
     _Atomic uint32_t users;                                     /* members that have not freed the communicator yet */
     _Atomic uint32_t half;                                      /* bytes of a half in use; the first to come measures */
     int32_t ranks;                                              /* room for so many */
+    _Atomic uint32_t is_broken;                                 /* ranks have called what does not fit together */
     struct mur_board_slot slots[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], halves, cells */
 };
 
