@@ -16,6 +16,7 @@ enum {
     MUR_WANTS_NODES =
         32, /* there must be several nodes with several ranks; keeps the order where they are contiguous */
     MUR_WANTS_CONTIGUOUS = 64, /* they must be: the ranks of each node are consecutive */
+    MUR_WANTS_POWER = 128,     /* the number of ranks must be a power of two */
 };
 
 struct mur_algorithm {
@@ -49,6 +50,10 @@ struct mur_tree;
 int mur_reduce_top(const struct mur_collective *c);
 void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, const struct mur_tree *tree);
 void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collective *c);
+
+/* scan.c, allgather.c */
+void mur_coll_scan_chain(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_allgather_doubling(struct mur_schedule *s, const struct mur_collective *c);
 
 /* ring.c, rabenseifner.c, reduce_scatter.c */
 struct mur_ring {

@@ -80,6 +80,15 @@ int mur_wait_polls(void)
     return budget.polls > POLLS_SHARED_CORE ? (int)budget.polls : 0;
 }
 
+static void yield(void)
+{
+    mur_counters.idle_yields++;
+    mur_engine_unlock();
+    sched_yield();
+    mur_engine_lock();
+    mur_transport_has_yielded = true;
+}
+
 /* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
@@ -96,10 +105,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
-        mur_counters.idle_yields++;
-        mur_engine_unlock();
-        sched_yield();
-        mur_engine_lock();
+        yield();
     } else {
         mur_counters.idle_sleeps++;
         mur_engine_rest();
@@ -147,10 +153,7 @@ bool mur_poke(void)
     if (!budget.is_known)
         choose_budget();
     if (budget.polls == POLLS_SHARED_CORE) {
-        mur_counters.idle_yields++;
-        mur_engine_unlock();
-        sched_yield();
-        mur_engine_lock();
+        yield();
     }
     return false;
 }
