@@ -158,6 +158,16 @@ static void put(char **variables, int *count, char *variable)
     variables[(*count)++] = variable;
 }
 
+static bool is_set(char **variables, int count, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < count; i++)
+        if (strncmp(variables[i], name, length) == 0 && variables[i][length] == '=')
+            return true;
+    return false;
+}
+
 /* ---- process sets ---- */
 
 static bool has_sets(const struct mur_jobspec *job)
@@ -234,6 +244,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
         for (int i = 0; i < lists[l]->count; i++)
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
+    if (job->is_verbose && !is_set(variables, count, "MUR_COLL_VERBOSE"))
+        variables[count++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
     if (job->universe)
         variables[count++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);

@@ -51,7 +51,9 @@ static int send_bytes(uint32_t kind, int value, const void *text, size_t length)
 
 static int send_control(uint32_t kind, int value, const char *text)
 {
-    return send_bytes(kind, value, text, strnlen(text, sizeof((struct mur_control_message *)0)->text));
+    size_t length = strlen(text), most = sizeof((struct mur_control_message *)0)->text;
+
+    return send_bytes(kind, value, text, length < most ? length : most);
 }
 
 /* A world of one has memory of its own, of the same structure. */

@@ -37,6 +37,10 @@ BUILDER(exscan, mur_coll_scan(s, from->buffer, to->buffer, from->count, from->ty
 BUILDER(neighbor_allgather, mur_coll_neighbor_allgather(s, from->buffer, from->count, from->type, to))
 BUILDER(neighbor_alltoall, mur_coll_neighbor_alltoall(s, from, to))
 
+/* Blocks that differ go another way. */
+BUILDER(hierarchical_gather, (c->is_irregular ? mur_hierarchical_gatherv : mur_hierarchical_gather)(s, c))
+BUILDER(hierarchical_scatter, (c->is_irregular ? mur_hierarchical_scatterv : mur_hierarchical_scatter)(s, c))
+
 enum {
     GROUPS = MUR_TAKES_GROUPS,
     UNKNOWN = MUR_TAKES_UNKNOWN,
@@ -44,6 +48,7 @@ enum {
     ORDERED = MUR_KEEPS_ORDER,
     FIXED = MUR_KEEPS_ORDER | MUR_FIXES_ORDER,
     NODES = MUR_WANTS_NODES,
+    IN_ORDER = MUR_WANTS_NODES | MUR_WANTS_CONTIGUOUS,
 };
 
 const struct mur_algorithm mur_algorithms[] = {
@@ -58,12 +63,13 @@ const struct mur_algorithm mur_algorithms[] = {
     {MUR_BCAST, "hierarchical-pieces", NODES, mur_hierarchical_bcast_pieces},
     {MUR_GATHER, "linear", GROUPS | UNKNOWN | VARIED, gather},
     {MUR_GATHER, "binomial", 0, gather_binomial},
-    {MUR_GATHER, "hierarchical", NODES, mur_hierarchical_gather},
+    {MUR_GATHER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_gather},
     {MUR_SCATTER, "linear", GROUPS | UNKNOWN | VARIED, scatter},
     {MUR_SCATTER, "binomial", 0, scatter_binomial},
-    {MUR_SCATTER, "hierarchical", NODES, mur_hierarchical_scatter},
+    {MUR_SCATTER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_scatter},
     {MUR_ALLGATHER, "ring", GROUPS | VARIED, allgather},
     {MUR_ALLGATHER, "bruck", 0, allgather_bruck},
+    {MUR_ALLGATHER, "recursive-doubling", MUR_WANTS_POWER, mur_coll_allgather_doubling},
     {MUR_ALLGATHER, "hierarchical", NODES | VARIED, mur_hierarchical_allgather},
     {MUR_ALLTOALL, "pairwise", GROUPS | UNKNOWN | VARIED, alltoall},
     {MUR_ALLTOALL, "bruck", 0, alltoall_bruck},
@@ -84,7 +90,11 @@ const struct mur_algorithm mur_algorithms[] = {
     {MUR_REDUCE_SCATTER, "pairwise", VARIED, mur_coll_reduce_scatter_pairwise},
     {MUR_REDUCE_SCATTER, "hierarchical", NODES | VARIED, mur_hierarchical_reduce_scatter},
     {MUR_SCAN, "recursive-doubling", FIXED, scan},
+    {MUR_SCAN, "chain", ORDERED, mur_coll_scan_chain},
+    {MUR_SCAN, "hierarchical", IN_ORDER, mur_hierarchical_scan},
     {MUR_EXSCAN, "recursive-doubling", FIXED, exscan},
+    {MUR_EXSCAN, "chain", ORDERED, mur_coll_scan_chain},
+    {MUR_EXSCAN, "hierarchical", IN_ORDER, mur_hierarchical_scan},
     {MUR_NEIGHBOR_ALLGATHER, "direct", UNKNOWN | VARIED, neighbor_allgather},
     {MUR_NEIGHBOR_ALLTOALL, "direct", UNKNOWN | VARIED, neighbor_alltoall},
 };

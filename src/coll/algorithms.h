@@ -15,6 +15,8 @@ enum {
     MUR_FIXES_ORDER = 16,  /* and are bracketed in one way for each number of ranks, the same in all such algorithms */
     MUR_WANTS_NODES =
         32, /* there must be several nodes with several ranks; keeps the order where they are contiguous */
+    MUR_WANTS_CONTIGUOUS = 64, /* they must be: the ranks of each node are consecutive */
+    MUR_WANTS_POWER = 128,     /* the number of ranks must be a power of two */
 };
 
 struct mur_algorithm {
@@ -49,6 +51,10 @@ int mur_reduce_top(const struct mur_collective *c);
 void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, const struct mur_tree *tree);
 void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collective *c);
 
+/* scan.c, allgather.c */
+void mur_coll_scan_chain(struct mur_schedule *s, const struct mur_collective *c);
+void mur_coll_allgather_doubling(struct mur_schedule *s, const struct mur_collective *c);
+
 /* ring.c, rabenseifner.c, reduce_scatter.c */
 struct mur_ring {
     int place;        /* of this rank in the ring */
@@ -61,7 +67,8 @@ void mur_coll_reduce_rabenseifner(struct mur_schedule *s, const struct mur_colle
 void mur_coll_reduce_scatter_halving(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_reduce_scatter_pairwise(struct mur_schedule *s, const struct mur_collective *c);
 
-/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c: first on each node, then between nodes */
+/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c, hierarchical_parcels.c, hierarchical_scan.c: first on
+ * each node, then between nodes */
 void mur_hierarchical_barrier(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_bcast(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);
@@ -73,5 +80,8 @@ void mur_hierarchical_gather(struct mur_schedule *s, const struct mur_collective
 void mur_hierarchical_scatter(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_allgather(struct mur_schedule *s, const struct mur_collective *c);
 void mur_hierarchical_alltoall(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_gatherv(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_scatterv(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchical_scan(struct mur_schedule *s, const struct mur_collective *c);
 
 #endif

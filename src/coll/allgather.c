@@ -68,3 +68,22 @@ void mur_coll_allgather_bruck(struct mur_schedule *s, const void *sendbuf, MPI_C
         mur_schedule_copy(s, all + bytes * (size - rank), bytes * rank, byte, mur_block(blocks, 0),
                           blocks->count * rank, type);
 }
+
+/* The same for a power of two of ranks, where partners exchange all that they have: every block goes straight to its
+ * final place. */
+void mur_coll_allgather_doubling(struct mur_schedule *s, const struct mur_collective *c)
+{
+    const struct mur_blocks *blocks = &c->to;
+    int rank = s->comm->rank, size = s->comm->size;
+
+    if (c->from.buffer != MPI_IN_PLACE)
+        mur_schedule_copy(s, c->from.buffer, c->from.count, c->from.type, mur_block(blocks, rank), blocks->count,
+                          blocks->type);
+    for (int bit = 1; bit < size; bit *= 2) {
+        int partner = rank ^ bit, mine = rank / bit * bit, theirs = partner / bit * bit;
+
+        mur_schedule_fence(s);
+        mur_schedule_receive(s, mur_block(blocks, theirs), blocks->count * bit, blocks->type, partner);
+        mur_schedule_send(s, mur_block(blocks, mine), blocks->count * bit, blocks->type, partner);
+    }
+}

@@ -75,7 +75,7 @@ void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c
     const struct mur_algorithm *algorithm = mur_choose(c, s->comm, &why);
 
     if (!algorithm) {
-        mur_schedule_fail(s, mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation"));
+        mur_schedule_no_memory(s);
         return;
     }
     mur_counters.schedules++;
@@ -124,11 +124,12 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
         if (rc || *request != MPI_REQUEST_NULL)
             return rc;
     }
-    s = mur_schedule_create(comm);
-    if (s && __builtin_expect(mur_settings.coll_check, 0))
+    s = mur_schedule_create_strict(comm);
+    if (!s)
+        return mur_collective_no_memory(comm);
+    if (__builtin_expect(mur_settings.coll_check, 0))
         mur_check_add(s, c, form);
-    if (s)
-        mur_collective_build(s, c);
+    mur_collective_build(s, c);
     if (form == MUR_BLOCKING)
         return mur_schedule_run(s);
     return form == MUR_NONBLOCKING ? mur_schedule_start(s, request) : mur_schedule_keep(s, request);

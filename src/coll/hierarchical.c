@@ -27,6 +27,14 @@ bool mur_hierarchy_start(struct mur_hierarchy *h, struct mur_schedule *s, int ro
     return true;
 }
 
+void mur_hierarchy_lead_by_last(struct mur_hierarchy *h)
+{
+    for (int node = 0; node < h->nodes->count; node++)
+        h->leaders[node] = mur_nodes_rank(h->nodes, node, mur_nodes_ranks(h->nodes, node) - 1);
+    h->leader = h->here - 1;
+    h->is_leader = h->nodes->me == h->leader;
+}
+
 void mur_hierarchy_stage_node(struct mur_hierarchy *h, const struct mur_collective *c)
 {
     mur_schedule_fence(h->s);

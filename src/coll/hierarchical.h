@@ -20,6 +20,9 @@ struct mur_hierarchy {
  */
 bool mur_hierarchy_start(struct mur_hierarchy *h, struct mur_schedule *s, int root);
 
+/* Makes the highest rank of each node its leader. */
+void mur_hierarchy_lead_by_last(struct mur_hierarchy *h);
+
 /* Adds a stage, for the ranks that take part: of the collective, only what matters to this rank need be there. Stages
  * of a single rank must be left out by the caller. A fence stands before it. */
 void mur_hierarchy_stage_node(struct mur_hierarchy *h, const struct mur_collective *c);

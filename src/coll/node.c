@@ -196,13 +196,17 @@ static void begin(struct mur_node_op *op)
     op->position = 0;
     op->error = MPI_SUCCESS;
     op->is_running = false;
+    op->call = mur_node_call(op);
+    mur_node_announce(op);
+    if (__builtin_expect(mur_node_is_broken(op->board), 0))
+        op->advance = mur_node_refuse;
 }
 
 static bool run_blocking(struct mur_task *task, bool *is_over)
 {
     struct mur_node_op *op = (struct mur_node_op *)task; /* its first member */
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     op->is_complete = 1;
@@ -261,7 +265,7 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     struct mur_node_op *op = (struct mur_node_op *)task;
     struct mur_request *request = op->request;
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     request->result.error = op->error;
@@ -279,7 +283,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
 
     if (!started) {
         free(op);
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
+        return mur_collective_no_memory(comm);
     }
     describe(op, c, comm, comm->board);
     begin(op);
@@ -300,7 +304,7 @@ static bool run_kept(struct mur_task *task, bool *is_over)
 {
     struct mur_node_op *op = (struct mur_node_op *)task;
 
-    if (!go_on(op))
+    if (!go_on(op) && !mur_node_waits_in_vain(op))
         return false;
     *is_over = true;
     op->request->result.error = op->error;
@@ -364,7 +368,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     made = board ? mur_request_create_composite(&persistent, comm, NULL, sizeof(struct mur_node_op), true) : NULL;
     if (!made) {
         mur_board_close(board);
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a persistent collective operation");
+        return mur_collective_no_memory(comm);
     }
     op = made->extra;
     describe(op, c, comm, board);

@@ -21,6 +21,7 @@ struct mur_node_op {
     /* the algorithm's own */
     int stage, step;
     int next;           /* the rank to be waited for next */
+    uint64_t call;      /* what this rank calls, see mur_node_call */
     uint64_t number;    /* of the lines used */
     uint64_t phase;     /* of this rank when the piece under way began */
     MPI_Count position; /* elements (bytes of a broadcast) done before the piece under way, */
@@ -51,6 +52,16 @@ bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, 
 
 /* Whether a link of a scan holds an element of so many bytes. */
 bool mur_node_scan_fits(const struct mur_board *board, size_t element);
+
+/* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
+ * lines; announcing it; and, while waiting, whether that is in vain, as somebody has announced something else. Then the
+ * board is broken, and all else on it is refused. All errors are in op->error. */
+uint64_t mur_node_call(const struct mur_node_op *op);
+void mur_node_compare(struct mur_node_op *op, int first, int last);
+void mur_node_announce(const struct mur_node_op *op);
+bool mur_node_waits_in_vain(struct mur_node_op *op);
+bool mur_node_is_broken(const struct mur_board *board);
+bool mur_node_refuse(struct mur_node_op *op);
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large scans on the board: a chain. The two halves together are divided among the ranks, and the part of each into
  * MUR_BOARD_LINKS links, used in turns. A rank adds its data to what its left neighbour has come to, puts the sum into
- * its next link, copies it out, and passes. Only the right neighbour reads a link; so a rank may be as many pieces ahead
- * of that one as there are links, of one scan or of several, and ranks that share a core do several pieces for each
- * time that it changes hands. */
+ * its next link, copies it out, and passes. Only the right neighbour reads a link; so a rank may be as many pieces
+ * ahead of that one as there are links, of one scan or of several, and ranks that share a core do several pieces for
+ * each time that it changes hands. */
 #include "coll/node.h"
 
 #include "base/copy.h"
@@ -94,8 +94,7 @@ static bool take_link(struct mur_node_op *op)
         return false;
     op->next = 0;
     op->phase = board->phase;
-    return board->rank == board->size - 1 ||
-           mur_board_has_passed(board, board->rank + 1, board->links[board->link]);
+    return board->rank == board->size - 1 || mur_board_has_passed(board, board->rank + 1, board->links[board->link]);
 }
 
 /* For others than scans, all of both halves is in use until then. */

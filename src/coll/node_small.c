@@ -86,6 +86,30 @@ static bool is_there(struct mur_node_op *op)
     }
 }
 
+/* Those whose data this rank needs must mean the same by it. */
+static void compare(struct mur_node_op *op)
+{
+    int rank = op->board->rank, last = op->board->size - 1;
+
+    switch (op->c.kind) {
+    case MUR_BCAST:
+    case MUR_SCATTER:
+        mur_node_compare(op, op->c.root, op->c.root);
+        break;
+    case MUR_GATHER:
+    case MUR_REDUCE:
+        if (rank == op->c.root)
+            mur_node_compare(op, 0, last);
+        break;
+    case MUR_SCAN:
+    case MUR_EXSCAN:
+        mur_node_compare(op, 0, rank);
+        break;
+    default:
+        mur_node_compare(op, 0, last);
+    }
+}
+
 /* Reduces `count` elements from `skip` bytes on of the slots of the ranks 0 to last. */
 static void reduce_slots(struct mur_node_op *op, int last, size_t skip, MPI_Count count, char *out)
 {
@@ -187,12 +211,15 @@ static bool post_and_look(struct mur_node_op *op, uint64_t depth)
         if (!take_number(op, depth))
             return false;
         write_slot(op);
+        mur_board_line(op->board, op->board->rank, op->number)->call = op->call;
         mur_board_post(op->board, op->number);
         op->stage = 1;
     }
     if (!is_there(op))
         return false;
-    read_slots(op);
+    compare(op);
+    if (!op->error)
+        read_slots(op);
     return true;
 }
 

@@ -2,10 +2,12 @@
 /* Building and executing schedules. */
 #include "coll/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "boot/process.h"
 #include "datatype/layout.h"
 #include "object/context.h"
 #include "pt2pt/pt2pt.h"
@@ -23,6 +25,15 @@ struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
     return schedule;
 }
 
+struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm)
+{
+    struct mur_schedule *schedule = mur_schedule_create(comm);
+
+    if (schedule)
+        schedule->is_strict = true;
+    return schedule;
+}
+
 struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
 {
     struct mur_schedule *schedule = malloc(sizeof *schedule);
@@ -33,9 +44,10 @@ struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
     schedule->owner = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;
-    schedule->is_kept = false;
+    schedule->is_kept = schedule->is_strict = false;
     mur_schedule_move(schedule, comm, comm->context + MUR_CONTEXT_COLLECTIVE, 0);
-    schedule->error = MPI_SUCCESS;
+    schedule->error = schedule->flaw = MPI_SUCCESS;
+    schedule->visit = NULL;
     schedule->count = schedule->round = schedule->next = 0;
     schedule->capacity = MUR_STEPS_INLINE;
     schedule->steps = schedule->inline_steps;
@@ -129,22 +141,45 @@ void mur_schedule_fail(struct mur_schedule *schedule, int code)
         schedule->error = code;
 }
 
+void mur_schedule_mar(struct mur_schedule *schedule, int code)
+{
+    if (code && !schedule->flaw)
+        schedule->flaw = code;
+}
+
 static int no_memory(void)
 {
     return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
 }
 
-static void out_of_memory(struct mur_schedule *schedule)
+int mur_collective_no_memory(const struct mur_comm *comm)
+{
+    char text[256];
+
+    if (comm->size == 1 && !comm->remote)
+        return no_memory();
+    snprintf(text, sizeof text,
+             "Murmur: error on rank %d of %d (host %s): no memory for a collective operation; the other ranks would "
+             "wait for this one, so the job ends [MPI_ERR_NO_MEM]",
+             mur_process.rank, mur_process.size, mur_process.host);
+    mur_boot_abort(1, text);
+}
+
+void mur_schedule_no_memory(struct mur_schedule *schedule)
 {
     if (!schedule->error)
-        mur_schedule_fail(schedule, no_memory());
+        mur_schedule_fail(schedule, schedule->is_strict ? mur_collective_no_memory(schedule->owner) : no_memory());
 }
 
 static void add(struct mur_schedule *schedule, struct mur_step step)
 {
+    if (__builtin_expect(schedule->visit != NULL, 0)) {
+        schedule->visit(&step);
+        return;
+    }
     if (schedule->count == schedule->capacity &&
         !grow((void **)&schedule->steps, schedule->inline_steps, &schedule->capacity, sizeof step)) {
-        out_of_memory(schedule);
+        mur_schedule_no_memory(schedule);
         return;
     }
     if (step.in_type)
@@ -172,6 +207,27 @@ void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count
 {
     add(schedule,
         (struct mur_step){.kind = MUR_STEP_RECEIVE, .rank = rank, .out = buffer, .out_count = count, .out_type = type});
+}
+
+void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type, int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_SEND, .rank = rank, .in_type = type, .late = late});
+}
+
+void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                               int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_RECEIVE, .rank = rank, .out_type = type, .late = late});
+}
+
+void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_RECEIVE,
+                                    .rank = rank,
+                                    .out = buffer,
+                                    .out_count = bytes,
+                                    .out_type = mur_type_find(MPI_BYTE),
+                                    .is_up_to = true});
 }
 
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
@@ -232,12 +288,12 @@ void *mur_schedule_memory(struct mur_schedule *schedule, size_t bytes)
 
     if (schedule->buffer_count == schedule->buffer_capacity &&
         !grow((void **)&schedule->buffers, schedule->inline_buffers, &schedule->buffer_capacity, sizeof buffer)) {
-        out_of_memory(schedule);
+        mur_schedule_no_memory(schedule);
         return NULL;
     }
     buffer = take_buffer(bytes);
     if (!buffer.memory) {
-        out_of_memory(schedule);
+        mur_schedule_no_memory(schedule);
         return NULL;
     }
     schedule->buffers[schedule->buffer_count++] = buffer;
@@ -277,6 +333,12 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     int rc = MPI_SUCCESS;
 
+    if (step->late && step->late->count == MUR_LATE_NONE)
+        return;
+    if (step->late) {
+        step->in = step->out = step->late->at;
+        step->in_count = step->out_count = step->late->count;
+    }
     switch (step->kind) {
     case MUR_STEP_FENCE:
         break;
@@ -298,9 +360,34 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
         mur_schedule_fail(schedule, step->call(schedule, step->out));
         return;
     }
-    if (rc)
-        step->request = NULL;
+    if (!rc)
+        return;
+    step->request = NULL;
+    if (schedule->is_strict && mur_error_class(rc) == MPI_ERR_NO_MEM)
+        mur_collective_no_memory(schedule->owner);
     mur_schedule_fail(schedule, rc);
+}
+
+/* What the request of a step has come to. */
+static void finish_step(struct mur_schedule *schedule, struct mur_step *step, int rc, const MPI_Status *status)
+{
+    MPI_Count bytes = mur_status_bytes(status);
+
+    step->request = NULL;
+    if (!schedule->is_strict) {
+        mur_schedule_fail(schedule, rc);
+        return;
+    }
+    if (!rc && step->kind == MUR_STEP_RECEIVE && !step->is_up_to && bytes != step->out_count * step->out_type->size)
+        rc = mur_error(MPI_ERR_COUNT,
+                       "rank %d sends %lld bytes where this rank expects %lld: their counts or datatypes disagree",
+                       status->MPI_SOURCE, (long long)bytes, (long long)(step->out_count * step->out_type->size));
+    mur_schedule_mar(schedule, rc);
+}
+
+static int result_of(const struct mur_schedule *schedule)
+{
+    return schedule->error ? schedule->error : schedule->flaw;
 }
 
 /* Starts the steps up to the next fence. False: there are no more. */
@@ -317,6 +404,7 @@ static bool start_round(struct mur_schedule *schedule)
 
 int mur_schedule_run(struct mur_schedule *schedule)
 {
+    MPI_Status status;
     int rc;
 
     if (!schedule)
@@ -324,8 +412,8 @@ int mur_schedule_run(struct mur_schedule *schedule)
     while (!schedule->error && start_round(schedule))
         for (int i = schedule->round; i < schedule->next; i++)
             if (schedule->steps[i].request)
-                mur_schedule_fail(schedule, mur_wait(schedule->steps[i].request, MPI_STATUS_IGNORE));
-    rc = schedule->error;
+                finish_step(schedule, &schedule->steps[i], mur_wait(schedule->steps[i].request, &status), &status);
+    rc = result_of(schedule);
     schedule_free(schedule);
     return rc;
 }
@@ -333,6 +421,8 @@ int mur_schedule_run(struct mur_schedule *schedule)
 /* Finishes what is complete of the round; true when all of it is. */
 static bool finish_round(struct mur_schedule *schedule)
 {
+    MPI_Status status;
+
     for (int i = schedule->round; i < schedule->next; i++) {
         struct mur_step *step = &schedule->steps[i];
 
@@ -340,8 +430,7 @@ static bool finish_round(struct mur_schedule *schedule)
             continue;
         if (!step->request->is_complete)
             return false;
-        mur_schedule_fail(schedule, mur_request_finish(step->request, MPI_STATUS_IGNORE));
-        step->request = NULL;
+        finish_step(schedule, step, mur_request_finish(step->request, &status), &status);
     }
     return true;
 }
@@ -357,7 +446,7 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
             struct mur_request *request = schedule->request;
 
             *is_over = true;
-            request->result.error = schedule->error;
+            request->result.error = result_of(schedule);
             if (!schedule->is_kept)
                 schedule_free(schedule);
             mur_request_complete(request);
@@ -377,19 +466,27 @@ static void launch(struct mur_schedule *schedule)
         mur_task_add(&schedule->task);
 }
 
+/* There is no request for it: it was not built, or there is no memory. */
+static int start_in_vain(struct mur_schedule *schedule)
+{
+    int rc;
+
+    if (!schedule->error)
+        mur_schedule_no_memory(schedule);
+    rc = schedule->error;
+    schedule_free(schedule);
+    return rc;
+}
+
 int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request)
 {
     struct mur_request *started;
-    int rc;
 
     if (!schedule)
         return no_memory();
     started = schedule->error ? NULL : mur_request_create(MUR_COLLECTIVE, schedule->owner, NULL);
-    if (!started) {
-        rc = schedule->error ? schedule->error : no_memory();
-        schedule_free(schedule);
-        return rc;
-    }
+    if (!started)
+        return start_in_vain(schedule);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     schedule->request = started;
     schedule->task.run = schedule_progress;
@@ -408,7 +505,7 @@ static int start_kept(struct mur_request *request)
     const struct kept *kept = request->extra;
     struct mur_schedule *schedule = kept->schedule;
 
-    schedule->error = MPI_SUCCESS;
+    schedule->error = schedule->flaw = MPI_SUCCESS;
     schedule->round = schedule->next = 0;
     launch(schedule);
     return MPI_SUCCESS;
@@ -431,17 +528,13 @@ int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request)
 {
     struct mur_request *made;
     struct kept *kept;
-    int rc;
 
     if (!schedule)
         return no_memory();
     made =
         schedule->error ? NULL : mur_request_create_composite(&persistent, schedule->owner, NULL, sizeof *kept, true);
-    if (!made) {
-        rc = schedule->error ? schedule->error : no_memory();
-        schedule_free(schedule);
-        return rc;
-    }
+    if (!made)
+        return start_in_vain(schedule);
     kept = made->extra;
     kept->schedule = schedule;
     schedule->tag = PERSISTENT_TAG | (int)(schedule->owner->persistent_sequence++ % TAGS);

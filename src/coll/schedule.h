@@ -32,6 +32,16 @@ struct mur_schedule;
 /* A step that decides: it looks at what has come, and may add further steps. Returns an error code. */
 typedef int mur_step_function(struct mur_schedule *schedule, void *argument);
 
+struct mur_step;
+typedef void mur_step_visitor(const struct mur_step *step);
+
+/* What a message consists of, where only earlier steps of its schedule find out. */
+enum { MUR_LATE_NONE = -1 };
+struct mur_late {
+    void *at;
+    MPI_Count count; /* of elements; MUR_LATE_NONE: the step is left out */
+};
+
 struct mur_step {
     enum mur_step_kind kind;
     int rank; /* of the other side */
@@ -41,6 +51,8 @@ struct mur_step {
     struct mur_type *in_type, *out_type; /* a reference each, where not NULL */
     struct mur_op *op;                   /* a reference */
     mur_step_function *call;             /* with `out` as its argument */
+    const struct mur_late *late;         /* in place of buffer and count; may be NULL */
+    bool is_up_to;                       /* of a receive: less may come, too */
     struct mur_comm *comm;               /* of a message, with its context and tag */
     uint32_t context;
     int tag;
@@ -62,9 +74,12 @@ struct mur_schedule {
     const int *ranks;         /* whose rank i is ranks[i] of the carrier */
     uint32_t context;         /* of their messages */
     bool is_kept;             /* by a persistent operation's request */
+    bool is_strict;           /* see mur_schedule_create_strict */
     int tag;
     struct mur_request *request; /* of a nonblocking or persistent operation; NULL for a blocking one */
-    int error;                   /* the first */
+    int error;                   /* the first, after which no more rounds are started */
+    int flaw;                    /* the first of those after which they are */
+    mur_step_visitor *visit;     /* gets each step instead of its being kept; NULL, but to count what does not fit */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
@@ -77,6 +92,14 @@ struct mur_schedule {
 /* An empty schedule for the next collective on the communicator. NULL: no memory. */
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
 
+/* One of a collective operation of users. What this rank cannot do others would wait for: a lack of memory ends the
+ * job, if there are others. A message that is longer or shorter than its receive tells that ranks disagree, which is an
+ * error here; the rest is done all the same. Lack of memory for the schedule itself: see mur_collective_no_memory. */
+struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm);
+
+/* Ends the job, or, in a communicator of one rank, returns the error. */
+int mur_collective_no_memory(const struct mur_comm *comm);
+
 /* One that takes no number: its steps must be moved to a context and tag of their own before they have messages. */
 struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm);
 
@@ -86,6 +109,15 @@ void mur_schedule_send(struct mur_schedule *schedule, const void *buffer, MPI_Co
                        int rank);
 void mur_schedule_receive(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
                           int rank);
+/* Whatever `late` says when the step starts; it must live as long as the schedule. */
+void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                            int rank);
+void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
+                               int rank);
+
+/* So many bytes, or fewer. */
+void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank);
+
 void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count in_count, struct mur_type *in_type,
                        void *out, MPI_Count out_count, struct mur_type *out_type);
 /* inout = in op inout */
@@ -95,6 +127,10 @@ void mur_schedule_fence(struct mur_schedule *schedule);
 
 /* Keeps the first error; the schedule does not run then. */
 void mur_schedule_fail(struct mur_schedule *schedule, int code);
+void mur_schedule_no_memory(struct mur_schedule *schedule);
+
+/* The same of what its steps find, but the rest is still to be done. */
+void mur_schedule_mar(struct mur_schedule *schedule, int code);
 
 void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument);
 

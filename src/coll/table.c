@@ -68,6 +68,8 @@ const struct mur_row mur_table[] = {
     {MUR_SCAN,            MUR_ONE_NODE, 2,       0, "recursive-doubling"},
     {MUR_SCAN,            MUR_APART,    2,       0, "recursive-doubling"},
     {MUR_SCAN,            MUR_MIXED,    2,       0, "recursive-doubling"},
+    {MUR_SCAN,            MUR_MIXED,    2,       0, "hierarchical"},
+    {MUR_EXSCAN,          MUR_MIXED,    2,       0, "hierarchical"},
     /* end of the rows */
 };
 /* clang-format on */

@@ -142,8 +142,12 @@ static void reset(struct mur_board_memory *memory)
 
     for (int i = 0; i < memory->ranks * MUR_BOARD_DEPTH; i++)
         atomic_store_explicit(&memory->lines[i].number, 0, memory_order_relaxed);
-    for (int i = 0; i < memory->ranks; i++)
+    for (int i = 0; i < memory->ranks; i++) {
         atomic_store_explicit(&phases[i].value, 0, memory_order_relaxed);
+        for (int k = 0; k < MUR_BOARD_CALLS; k++)
+            atomic_store_explicit(&phases[i].calls[k], 0, memory_order_relaxed);
+    }
+    atomic_store_explicit(&memory->is_broken, 0, memory_order_relaxed);
     if (has_cells(memory->ranks))
         memset((char *)memory + cells_start(memory->ranks), 0, heads_bytes(memory->ranks));
 }

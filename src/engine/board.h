@@ -30,8 +30,9 @@ enum {
     MUR_BOARD_FEW = 48,    /* and bytes of data in each */
     MUR_BOARD_SLOTS = 32,  /* slots of a rank, */
     MUR_BOARD_SLOT = 4096, /* and bytes in each */
+    MUR_BOARD_CALLS = 4,
     MUR_BOARD_HALF_MAX = 1 << 20,
-    MUR_BOARD_LINKS = 8, /* of a rank, in a scan */
+    MUR_BOARD_LINKS = 8,            /* of a rank, in a scan */
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
     MUR_BOARD_CELL_DEPTH = 256,     /* heads of a pair at most, */
     MUR_BOARD_CELL_HEADS = 1 << 14, /* and of all pairs, */
@@ -44,13 +45,14 @@ enum {
 /* In shared memory: few data move with their announcement. */
 struct mur_board_line {
     _Atomic uint64_t number; /* released when the data is there; pairs with the acquire in mur_board_has_posted */
-    uint64_t unused;
+    uint64_t call;           /* what the rank thinks this is, so that readers see who disagrees */
     unsigned char data[MUR_BOARD_FEW];
 } __attribute__((aligned(64)));
 
 struct mur_board_phase {
     _Atomic uint64_t value;    /* released; pairs with the acquire in mur_board_has_passed */
     _Atomic uint32_t can_copy; /* of the counts of what a pair's receiver has read: it may copy from the sender */
+    _Atomic uint64_t calls[MUR_BOARD_CALLS]; /* the latest collectives that the rank has begun, for those who wait */
 } __attribute__((aligned(64)));
 
 /* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
@@ -88,6 +90,7 @@ struct mur_board_memory {
     _Atomic uint32_t users;                                     /* members that have not freed the communicator yet */
     _Atomic uint32_t half;                                      /* bytes of a half in use; the first to come measures */
     int32_t ranks;                                              /* room for so many */
+    _Atomic uint32_t is_broken;                                 /* ranks have called what does not fit together */
     struct mur_board_line lines[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], slots [ranks]
                                                                  * [SLOTS], halves, cells */
 };
@@ -107,19 +110,19 @@ struct mur_board {
     struct mur_board_channel *channels; /* [size] */
     const int *processes;
     int rank, size;
-    uint64_t started; /* collectives begun so far, */
-    uint64_t current; /* and those that are complete: they run one after the other */
-    uint64_t number;  /* of the latest line of this rank */
-    uint64_t posted;  /* what all ranks are known to have posted */
-    uint64_t phase;   /* of this rank */
-    uint64_t passed;  /* what all ranks are known to have passed */
-    uint64_t busy[2]; /* a half may be written when all have passed this, */
-    uint64_t mixed;   /* and both together, as the links of a scan, when all have passed this */
+    uint64_t started;                /* collectives begun so far, */
+    uint64_t current;                /* and those that are complete: they run one after the other */
+    uint64_t number;                 /* of the latest line of this rank */
+    uint64_t posted;                 /* what all ranks are known to have posted */
+    uint64_t phase;                  /* of this rank */
+    uint64_t passed;                 /* what all ranks are known to have passed */
+    uint64_t busy[2];                /* a half may be written when all have passed this, */
+    uint64_t mixed;                  /* and both together, as the links of a scan, when all have passed this */
     uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
     int link;                        /* to be written next */
-    int turn;         /* the half to be written next, */
-    size_t place;     /* and from which byte on, unless all of it is needed */
-    bool is_common;   /* in common memory, which is never used again */
+    int turn;                        /* the half to be written next, */
+    size_t place;                    /* and from which byte on, unless all of it is needed */
+    bool is_common;                  /* in common memory, which is never used again */
 };
 
 /* Bytes of shared memory for a board of so many ranks. */

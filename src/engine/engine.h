@@ -85,6 +85,10 @@ struct mur_waiter {
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
 
+/* True in the pass of progress before a waiting rank goes to sleep: then is the time to look at what would cost too
+ * much in every pass. */
+extern bool mur_wait_is_long;
+
 /* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep
  * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that
  * moved nothing. */

@@ -27,7 +27,10 @@ enum {
     YIELD_SHARED_CORE = 500, /* a round of all ranks of a core takes a few microseconds each */
     POLLS_SHARED_CORE = 4,   /* before the first yield */
     POKES_A_YIELD = 8,
+    POKES_A_LOOK = 1024, /* of calls that do not wait, so many come between two that count as a long wait */
 };
+
+bool mur_wait_is_long;
 
 static struct {
     uint64_t spin, yield; /* nanoseconds; yield counts from the end of the spin */
@@ -80,6 +83,15 @@ int mur_wait_polls(void)
     return budget.polls > POLLS_SHARED_CORE ? (int)budget.polls : 0;
 }
 
+static void yield(void)
+{
+    mur_counters.idle_yields++;
+    mur_engine_unlock();
+    sched_yield();
+    mur_engine_lock();
+    mur_transport_has_yielded = true;
+}
+
 /* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
@@ -96,11 +108,11 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
-        mur_counters.idle_yields++;
-        mur_engine_unlock();
-        sched_yield();
-        mur_engine_lock();
+        yield();
+    } else if (!mur_wait_is_long) {
+        mur_wait_is_long = true; /* one more pass */
     } else {
+        mur_wait_is_long = false;
         mur_counters.idle_sleeps++;
         mur_engine_rest();
         mur_counters.sleep_ns += mur_clock_ns() - now;
@@ -114,6 +126,7 @@ void mur_waiter_idle(struct mur_waiter *waiter)
     if (++waiter->polls > budget.polls) {
         idle_long(waiter);
     } else {
+        mur_wait_is_long = false;
         mur_wait_relax();
         mur_engine_breathe();
     }
@@ -142,15 +155,13 @@ bool mur_poke(void)
         idle = 0;
         return true;
     }
-    if (++idle % POKES_A_YIELD)
+    mur_wait_is_long = ++idle % POKES_A_LOOK == 0;
+    if (idle % POKES_A_YIELD)
         return false;
     if (!budget.is_known)
         choose_budget();
     if (budget.polls == POLLS_SHARED_CORE) {
-        mur_counters.idle_yields++;
-        mur_engine_unlock();
-        sched_yield();
-        mur_engine_lock();
+        yield();
     }
     return false;
 }

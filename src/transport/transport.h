@@ -67,6 +67,10 @@ extern mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
 /* The network keeps frames back. */
 extern bool mur_transport_has_unsent;
 
+/* The engine has given its core to others since the last progress: whatever is polled now and then only should be
+ * polled now, for each pass may take as long as many. The transport that does takes it back. */
+extern bool mur_transport_has_yielded;
+
 /* Ends the job: a frame that cannot be. Its sender has proved that it belongs to the job, so it is a mistake of the
  * library's, or memory that a program has overwritten; nothing can be believed any more. */
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame) __attribute__((noreturn, cold));

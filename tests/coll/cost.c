@@ -16,7 +16,6 @@ enum {
     PIECE = 16, /* of a message that goes in pieces */
     HERE = 32,  /* ranks of a node, where there are several */
     NEIGHBOURS = 4,
-    MANY = 40000, /* steps: with more ranks they would take gigabytes */
 };
 
 struct cost {
@@ -34,30 +33,25 @@ static long log2_up(long n)
     return bits;
 }
 
-static struct cost count(const struct mur_schedule *schedule)
+static struct cost counted;  /* of the schedule that is being built */
+static bool is_within_round; /* that has messages */
+
+/* Steps are counted and forgotten: a rank of a million would have millions. */
+static void count(const struct mur_step *step)
 {
-    struct cost cost = {0};
-    bool has_messages = false;
-
-    for (int i = 0; i < schedule->count; i++) {
-        const struct mur_step *step = &schedule->steps[i];
-
-        if (step->kind == MUR_STEP_FENCE)
-            has_messages = false;
-        if (step->kind != MUR_STEP_SEND && step->kind != MUR_STEP_RECEIVE)
-            continue;
-        cost.rounds += !has_messages;
-        has_messages = true;
-        if (step->kind == MUR_STEP_SEND) {
-            cost.messages++;
-            cost.bytes += (long)(step->in_count * step->in_type->size);
-        }
+    if (step->kind == MUR_STEP_FENCE)
+        is_within_round = false;
+    if (step->kind != MUR_STEP_SEND && step->kind != MUR_STEP_RECEIVE)
+        return;
+    counted.rounds += !is_within_round;
+    is_within_round = true;
+    if (step->kind == MUR_STEP_SEND) {
+        counted.messages++;
+        counted.bytes += (long)(step->in_count * step->in_type->size);
     }
-    return cost;
 }
 
 static char *send_buffer, *receive_buffer;
-static int most_steps; /* of any schedule counted */
 
 static bool is_reduction(enum mur_collective_kind kind)
 {
@@ -88,13 +82,15 @@ static struct mur_topology *make_topology(void)
 static struct cost build(const struct mur_algorithm *algorithm, struct mur_comm *comm, const struct mur_collective *c)
 {
     struct mur_schedule *schedule = mur_schedule_create(comm);
-    struct cost cost;
 
+    counted = (struct cost){0};
+    is_within_round = false;
+    schedule->visit = count;
     algorithm->build(schedule, c);
-    cost = count(schedule);
-    most_steps = schedule->count > most_steps ? schedule->count : most_steps;
+    if (schedule->error)
+        printf("%s: no memory to count it\n", algorithm->name);
     mur_schedule_drop(schedule);
-    return cost;
+    return counted;
 }
 
 static struct cost cost_of(const struct mur_algorithm *algorithm, int size, int rank)
@@ -268,12 +264,17 @@ static const struct formula formulas[] = {
     {MUR_SCATTER, "binomial", 0, one, logarithm, others_bytes},
     {MUR_ALLGATHER, "ring", 0, others, others, others_bytes},
     {MUR_ALLGATHER, "bruck", 0, logarithm, logarithm, others_bytes},
+    {MUR_ALLGATHER, "recursive-doubling", 0, logarithm, logarithm, others_bytes},
     {MUR_ALLTOALL, "pairwise", 0, in_eights, others, others_bytes},
     {MUR_ALLTOALL, "bruck", 0, logarithm, logarithm, half_log_bytes},
     {MUR_REDUCE, "binomial", 1, one, one, block},
     {MUR_ALLREDUCE, "recursive-doubling", 0, logarithm, logarithm, log_bytes},
     {MUR_ALLREDUCE, "rabenseifner", 0, twice_log, twice_log, twice_bytes},
     {MUR_SCAN, "recursive-doubling", 0, logarithm, logarithm, log_bytes},
+    {MUR_SCAN, "chain", 0, pieces, pieces, block},
+    {MUR_SCAN, "chain", 1, pieces_and_one, pieces, block},
+    {MUR_EXSCAN, "chain", 0, pieces, pieces, block},
+    {MUR_EXSCAN, "chain", 1, pieces_and_one, pieces, block},
     {MUR_EXSCAN, "recursive-doubling", 0, logarithm, logarithm, log_bytes},
     {MUR_BCAST, "scatter-allgather", 0, same, log_and_others, twice_block},
 };
@@ -292,7 +293,7 @@ static bool tell(const struct mur_algorithm *algorithm, int size, int rank, stru
 
 /* ---- algorithms of several stages ---- */
 
-enum who { ALL, LEADERS, NODE };
+enum who { ALL, LEADERS, NODE, NODE_END }; /* the end: its last rank is looked at, not the first */
 
 struct stage {
     enum who who;
@@ -399,17 +400,33 @@ static const struct staged staged[] = {
      0,
      0,
      0},
+    {MUR_SCAN,
+     "hierarchical",
+     HERE - 1,
+     {{NODE_END, MUR_SCAN, false, block}, {LEADERS, MUR_EXSCAN, false, block}},
+     0,
+     0,
+     0},
+    {MUR_EXSCAN,
+     "hierarchical",
+     HERE - 1,
+     {{NODE_END, MUR_EXSCAN, false, block}, {LEADERS, MUR_EXSCAN, false, block}},
+     0,
+     0,
+     0},
 };
 
 /* What a stage costs the rank that leads it. */
 static struct cost cost_of_stage(const struct stage *stage, int size, const struct mur_nodes *all)
 {
-    struct mur_nodes nodes = {.is_team = true, .is_between = stage->who != NODE};
+    bool is_here = stage->who == NODE || stage->who == NODE_END;
+    struct mur_nodes nodes = {.is_team = true, .is_between = !is_here};
     struct mur_comm comm = {.object.references = 2, .nodes = stage->who == ALL ? all : &nodes};
     struct mur_collective c = collective_of(stage->kind, stage->bytes(size));
     const char *why;
 
-    comm.size = stage->who == NODE ? HERE : stage->who == LEADERS ? size / HERE : size;
+    comm.size = is_here ? HERE : stage->who == LEADERS ? size / HERE : size;
+    comm.rank = stage->who == NODE_END ? comm.size - 1 : 0;
     if (stage->kind == MUR_ALLGATHER)
         c.from.buffer = MPI_IN_PLACE;
     c.is_irregular = stage->is_irregular;
@@ -448,8 +465,7 @@ static int check_algorithm(const struct mur_algorithm *algorithm)
     int found = 0;
     bool is_right = true;
 
-    most_steps = 0;
-    for (int k = 0; k < 3 && most_steps < MANY; k++) {
+    for (int k = 0; k < 3; k++) {
         for (size_t f = 0; f < sizeof formulas / sizeof formulas[0]; f++) {
             const struct formula *formula = &formulas[f];
             struct cost cost;

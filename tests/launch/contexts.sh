@@ -59,4 +59,8 @@ contains "verbose" "2 ranks on $(hostname)" "$(cat "$DIR/err")"
 for pid in $(sed -n 's/^pid //p' "$DIR/out"); do
     contains "verbose" "runs as pid $pid" "$(cat "$DIR/err")"
 done
+code 0 -verbose -n 1 sh -c 'echo "$MUR_COLL_VERBOSE"'
+same "collectives under -verbose" 1 "$(cat "$DIR/out")"
+code 0 -verbose -n 1 -env MUR_COLL_VERBOSE 0 sh -c 'echo "$MUR_COLL_VERBOSE"'
+same "... unless the user says otherwise" 0 "$(cat "$DIR/out")"
 finish

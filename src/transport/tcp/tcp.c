@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The TCP transport: opening, progress, sleeping, the table of operations.
  *
- * Progress polls the few links that had frames lately by reading from them, and asks epoll for everything else now and
- * then. Who sleeps, sleeps in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the
- * calls of other threads. */
+ * Progress polls the one or two links that had frames lately by reading from them, and asks epoll for everything else
+ * now and then; where there are more of them, or the core is shared, it asks epoll at once. Who sleeps, sleeps in
+ * epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of other threads. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,6 +24,7 @@ enum {
     EVENTS = 64,          /* taken at once */
     PASSES_A_LOOK = 64,   /* of polling hot links, until epoll is asked */
     PASSES_COLD = 32,     /* the same when there is no hot link */
+    POLLED_LINKS = 2,     /* more reads in vain cost more than epoll, which knows all */
     BRIEF = 1,            /* milliseconds */
     SILENT_POLLS = 20000, /* after which a link is not hot any more */
 };
@@ -141,6 +142,12 @@ static int tick(void)
     return given_up;
 }
 
+static void cool_silent(struct mur_link *link)
+{
+    if (++link->idle_polls > SILENT_POLLS)
+        mur_link_cool(link);
+}
+
 static int poll_hot(void)
 {
     int moved = 0;
@@ -154,10 +161,28 @@ static int poll_hot(void)
         link = mur_tcp.hot[i];
         frames = poll_link(link);
         moved += frames;
-        if (!frames && ++link->idle_polls > SILENT_POLLS)
-            mur_link_cool(link);
+        if (!frames)
+            cool_silent(link);
     }
     return moved;
+}
+
+/* All links that have anything. */
+static int poll_all(void)
+{
+    int moved = take_events(0);
+
+    for (int i = mur_tcp.hot_count - 1; i >= 0; i--)
+        cool_silent(mur_tcp.hot[i]);
+    return moved;
+}
+
+/* Whether epoll is to be asked in this pass. */
+static bool is_look_due(void)
+{
+    bool is_due = ++mur_tcp.passes % (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) == 0;
+
+    return is_due || mur_tcp.greeting_count || mur_transport_has_yielded || mur_tcp.hot_count > POLLED_LINKS;
 }
 
 static int tcp_progress(void)
@@ -168,12 +193,12 @@ static int tcp_progress(void)
         mur_out_flush_all();
         moved++;
     }
-    moved += poll_hot();
-    if (++mur_tcp.passes % (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) == 0 || mur_tcp.greeting_count) {
-        moved += take_events(0);
-        if (mur_tcp.is_timed)
-            moved += tick();
-    }
+    if (!is_look_due())
+        return moved + poll_hot();
+    mur_transport_has_yielded = false;
+    moved += poll_all();
+    if (mur_tcp.is_timed)
+        moved += tick();
     return moved;
 }
 

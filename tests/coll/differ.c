@@ -1,0 +1,153 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Ranks that disagree, without MUR_COLL_CHECK: one rank, whichever, calls a collective in another way than the others.
+ * Some rank gets an error of the right class, none waits forever, and the communicator can be freed. With an argument:
+ * only counts differ, by little, as far as messages can tell; and the next collective works. */
+#include "random.h"
+
+enum { MOST = 100000 };
+
+static int rank, size;
+
+/* What a rank calls. */
+struct call {
+    const char *what;
+    int root, count;
+    MPI_Op op;
+};
+
+static int form; /* blocking, nonblocking, persistent */
+
+#define DO(plain_, nonblocking_, persistent_)                                                                          \
+    return form == 0 ? (plain_) : form == 1 ? complete(nonblocking_, &request, 0) : complete(persistent_, &request, 1)
+
+static int complete(int code, MPI_Request *request, int is_persistent)
+{
+    if (code)
+        return code;
+    if (is_persistent)
+        MPI_Start(request);
+    code = MPI_Wait(request, MPI_STATUS_IGNORE);
+    if (is_persistent)
+        MPI_Request_free(request);
+    return code;
+}
+
+static int call(const struct call *c, MPI_Comm comm)
+{
+    static int out[MOST * 16], in[MOST * 16];
+    MPI_Info no = MPI_INFO_NULL;
+    MPI_Request request;
+    int n = c->count;
+
+    if (!strcmp(c->what, "barrier"))
+        DO(MPI_Barrier(comm), MPI_Ibarrier(comm, &request), MPI_Barrier_init(comm, no, &request));
+    if (!strcmp(c->what, "bcast"))
+        DO(MPI_Bcast(out, n, MPI_INT, c->root, comm), MPI_Ibcast(out, n, MPI_INT, c->root, comm, &request),
+           MPI_Bcast_init(out, n, MPI_INT, c->root, comm, no, &request));
+    if (!strcmp(c->what, "gather"))
+        DO(MPI_Gather(out, n, MPI_INT, in, n, MPI_INT, c->root, comm),
+           MPI_Igather(out, n, MPI_INT, in, n, MPI_INT, c->root, comm, &request),
+           MPI_Gather_init(out, n, MPI_INT, in, n, MPI_INT, c->root, comm, no, &request));
+    if (!strcmp(c->what, "reduce"))
+        DO(MPI_Reduce(out, in, n, MPI_INT, c->op, c->root, comm),
+           MPI_Ireduce(out, in, n, MPI_INT, c->op, c->root, comm, &request),
+           MPI_Reduce_init(out, in, n, MPI_INT, c->op, c->root, comm, no, &request));
+    if (!strcmp(c->what, "alltoall"))
+        DO(MPI_Alltoall(out, n, MPI_INT, in, n, MPI_INT, comm),
+           MPI_Ialltoall(out, n, MPI_INT, in, n, MPI_INT, comm, &request),
+           MPI_Alltoall_init(out, n, MPI_INT, in, n, MPI_INT, comm, no, &request));
+    if (!strcmp(c->what, "allgather"))
+        DO(MPI_Allgather(out, n, MPI_INT, in, n, MPI_INT, comm),
+           MPI_Iallgather(out, n, MPI_INT, in, n, MPI_INT, comm, &request),
+           MPI_Allgather_init(out, n, MPI_INT, in, n, MPI_INT, comm, no, &request));
+    if (!strcmp(c->what, "scan"))
+        DO(MPI_Scan(out, in, n, MPI_INT, c->op, comm), MPI_Iscan(out, in, n, MPI_INT, c->op, comm, &request),
+           MPI_Scan_init(out, in, n, MPI_INT, c->op, comm, no, &request));
+    CHECK(!strcmp(c->what, "allreduce"));
+    DO(MPI_Allreduce(out, in, n, MPI_INT, c->op, comm), MPI_Iallreduce(out, in, n, MPI_INT, c->op, comm, &request),
+       MPI_Allreduce_init(out, in, n, MPI_INT, c->op, comm, no, &request));
+}
+
+/* All call one thing, but one rank another. Where no rank is root, or a
+ * broadcast has two, perhaps nobody looks at another. Errors are of
+ * this class, or another one where a way out led there. */
+static void disagree(struct call all, struct call other, int class)
+{
+    int odd = (int)(random_next() % (unsigned)size), code, found = 0, all_found, sum = 0;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Comm comm;
+
+    MPI_Bcast(&odd, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (other.root)
+        other.root = all.root == odd ? (odd + 1) % size : odd;
+    code = call(rank == odd ? &other : &all, comm);
+    MPI_Error_class(code, &found);
+    MPI_Error_string(code, text, &(int){0});
+    if (found && found != class && found != MPI_ERR_OTHER && found != MPI_ERR_TRUNCATE)
+        fprintf(stderr, "rank %d: %s\n", rank, text);
+    CHECK(!found || found == class || found == MPI_ERR_OTHER || found == MPI_ERR_TRUNCATE);
+    MPI_Allreduce(&found, &all_found, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (!all_found && rank == 0 && !other.root)
+        fprintf(stderr, "%s of %d to %d, but rank %d %s of %d to %d, form %d: nobody notices\n", all.what, all.count,
+                all.root, odd, other.what, other.count, other.root, form);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(all_found || (other.root && (odd == all.root || !strcmp(all.what, "bcast"))));
+    code = MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm);
+    CHECK(code || sum == size * (size - 1) / 2);
+    MPI_Comm_free(&comm);
+}
+
+static void check_messages(void)
+{
+    static const char *const names[] = {"bcast", "gather", "reduce", "alltoall", "allgather", "scan", "allreduce"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        for (int more = -1; more <= 1; more += 2)
+            disagree((struct call){names[i], 0, 5, MPI_SUM}, (struct call){names[i], 0, 5 + more, MPI_SUM},
+                     MPI_ERR_COUNT);
+}
+
+static void check_board(void)
+{
+    static const int counts[][2] = {{5, 6}, {6, 5}, {5, 5000}, {5000, 5}, {MOST, MOST - 1}, {MOST, 100}};
+    static const char *const waiting[] = {"barrier", "reduce", "gather", "allreduce", "alltoall", "allgather"};
+    struct call reduce = {"reduce", 0, 7, MPI_SUM}, max = {"reduce", 0, 7, MPI_MAX}, other = {"reduce", 1, 7, MPI_SUM};
+    struct call scan = {"scan", 0, 7, MPI_SUM}, stream = {"bcast", 0, MOST, MPI_SUM},
+                stray = {"bcast", 1, MOST, MPI_SUM};
+
+    disagree(reduce, max, MPI_ERR_OP);
+    disagree(reduce, other, MPI_ERR_ROOT);
+    disagree((struct call){"gather", 0, 7, MPI_SUM}, (struct call){"gather", 1, 7, MPI_SUM}, MPI_ERR_ROOT);
+    disagree(stream, stray, MPI_ERR_ROOT);
+    disagree((struct call){"allreduce", 0, MOST, MPI_SUM}, (struct call){"allreduce", 0, MOST, MPI_MAX}, MPI_ERR_OP);
+    disagree(scan, (struct call){"allreduce", 0, 7, MPI_SUM}, MPI_ERR_OTHER);
+    for (size_t i = 0; i < sizeof waiting / sizeof *waiting; i++)
+        for (size_t k = 0; k < sizeof waiting / sizeof *waiting; k++)
+            if (i != k)
+                disagree((struct call){waiting[i], 0, 9, MPI_SUM}, (struct call){waiting[k], 0, 9, MPI_SUM},
+                         MPI_ERR_OTHER);
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        disagree((struct call){"allreduce", 0, counts[i][0], MPI_SUM},
+                 (struct call){"allreduce", 0, counts[i][1], MPI_SUM}, MPI_ERR_COUNT);
+        disagree((struct call){"alltoall", 0, counts[i][0], MPI_SUM},
+                 (struct call){"alltoall", 0, counts[i][1], MPI_SUM}, MPI_ERR_COUNT);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int is_limited = argc > 1;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    CHECK(size <= 16);
+    random_start();
+    for (form = 0; form < 3; form++)
+        for (int round = 0; round < 3; round++)
+            (is_limited ? check_messages : check_board)();
+    MPI_Finalize();
+    return 0;
+}
