@@ -170,6 +170,8 @@ static bool go_on(struct mur_node_op *op)
     is_over = op->advance(op);
     op->is_running = false;
     op->board->current += is_over;
+    if (is_over)
+        mur_node_look_back(op);
     return is_over;
 }
 

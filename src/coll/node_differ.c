@@ -15,6 +15,8 @@
 /* bytes:32, root:12, operation:8, kind and one:4, turn:8 */
 enum { ROOT_AT = 32, OP_AT = 44, KIND_AT = 52, TURN_AT = 56, TURNS = 256 };
 
+enum { LOOK_BACK_LEAST = 65536 }; /* bytes of a call beside which a look at a line of each rank costs nothing */
+
 /* A rank may be ahead of another by what the rings of lines and of heads hold: less than the turns tell apart. */
 _Static_assert((int)TURNS *MUR_BOARD_CALLS >= 2 * ((int)MUR_BOARD_DEPTH + MUR_BOARD_CELL_DEPTH), "turns tell apart");
 
@@ -112,6 +114,12 @@ static bool differs_from_any(struct mur_node_op *op)
         if (differs_from(op, rank))
             return true;
     return false;
+}
+
+void mur_node_look_back(struct mur_node_op *op)
+{
+    if (part(op->call, 0, 32) >= LOOK_BACK_LEAST && !op->error)
+        differs_from_any(op);
 }
 
 bool mur_node_is_broken(const struct mur_board *board)
