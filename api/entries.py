@@ -213,6 +213,9 @@ def owner(function, parameters):
     if function.raises_on_file_null:
         return 'MUR_OWNER_FILE_NULL'
     for i, p in enumerate(parameters):
+        if p.kind_name == 'errhandler' and p.is_input and parameters[-1].kind_name in ('comm', 'session') and \
+                parameters[-1].direction == '>':
+            return str(i)
         if p.kind_name in OWNERS and not p.is_array and p.direction != '>':
             return str(i)
     return 'MUR_OWNER_SELF'

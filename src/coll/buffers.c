@@ -4,7 +4,9 @@
  * they are. */
 #include "coll/buffers.h"
 
+#include "base/error.h"
 #include "object/buffer.h"
+#include "object/group.h"
 #include "object/topology.h"
 
 static bool is_root(const struct mur_collective *c, const struct mur_comm *comm)
@@ -81,11 +83,27 @@ int mur_collective_check_buffers(const struct mur_collective *c, const struct mu
 {
     int rc = MPI_SUCCESS;
 
-    if (reads(c, comm))
+    if (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular && c->from.buffer != MPI_IN_PLACE) {
+        for (int i = 0; !rc && i < comm->group->size; i++)
+            rc = mur_buffer_check("the send buffer", c->from.buffer, mur_block_count(&c->to, i), c->from.type);
+    } else if (reads(c, comm))
         rc = check("the send buffer", &c->from, block_count(c, comm, true));
     if (rc || !writes(c, comm))
         return rc;
     if (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular) /* each gets its own block only, at the start */
         return mur_buffer_check("the receive buffer", c->to.buffer, mur_block_count(&c->to, comm->rank), c->from.type);
     return check(c->kind == MUR_BCAST ? "buffer" : "the receive buffer", &c->to, block_count(c, comm, false));
+}
+
+int mur_collective_check_sizes(const struct mur_collective *c)
+{
+    const struct mur_blocks *sides[] = {&c->from, &c->to};
+    MPI_Count bytes;
+
+    for (int i = 0; i < 2; i++)
+        if (sides[i]->buffer != MPI_IN_PLACE && sides[i]->type &&
+            __builtin_mul_overflow(sides[i]->count, sides[i]->type->size, &bytes))
+            return mur_error(MPI_ERR_COUNT, "the count is %lld, of a type of %lld bytes: no memory is that large",
+                             (long long)sides[i]->count, (long long)sides[i]->type->size);
+    return MPI_SUCCESS;
 }

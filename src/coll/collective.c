@@ -61,6 +61,8 @@ static int check(const struct mur_collective *c, const struct mur_comm *comm)
 
     if (rc || (rc = check_buffers(c, comm)))
         return rc;
+    if (__builtin_expect((c->from.count | c->to.count) >> 31, 0) && (rc = mur_collective_check_sizes(c)))
+        return rc;
     if (!(mur_is_memory(c->from.buffer) && mur_is_memory(c->to.buffer)) && (rc = mur_collective_check_buffers(c, comm)))
         return rc;
     if (comm->remote && (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN))

@@ -8,8 +8,9 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "datatype/basic.h"
+#include "datatype/logical.h"
 #include "mpi/bodies.h"
+#include "object/buffer.h"
 #include "object/info.h"
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
@@ -114,20 +115,22 @@ static int check_sizes(const struct mur_info *info)
 }
 
 /* The first caller wins. */
-static int set_once(bool *is_set, int rc)
+static int set_before(void)
 {
-    pthread_mutex_lock(&guard);
-    if (*is_set)
-        rc = mur_error(MPI_ERR_ABI, "this has been set before, which can be done once only");
-    else if (!rc)
-        *is_set = true;
-    pthread_mutex_unlock(&guard);
-    return rc;
+    return mur_error(MPI_ERR_ABI, "this has been set before, which can be done once only");
 }
 
 int mur_mpi_abi_set_fortran_info(struct mur_info *info)
 {
-    return set_once(&is_info_set, check_sizes(info));
+    int rc = check_sizes(info);
+
+    pthread_mutex_lock(&guard);
+    if (is_info_set)
+        rc = set_before();
+    else if (!rc)
+        is_info_set = true;
+    pthread_mutex_unlock(&guard);
+    return rc;
 }
 
 static int check_logical(int size)
@@ -137,17 +140,39 @@ static int check_logical(int size)
     return mur_error(MPI_ERR_ARG, "logical_size is %d, but must be 1, 2, 4, 8 or 16", size);
 }
 
-/* A number of `size` bytes, which may lie at any address. */
-static void write_logical(void *out, int size, int value)
+/* A signed number of `size` bytes, which may lie at any address. */
+static void write_logical(void *out, int size, int64_t value)
 {
-    unsigned char bytes[16] = {0};
+    unsigned char bytes[16];
+
+    for (int i = 0; i < 16; i++)
+        bytes[i] = (unsigned char)(i < 8 ? value >> 8 * i : value >> 63);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    memcpy(out, bytes, (size_t)size);
+#else
+    for (int i = 0; i < size; i++)
+        ((unsigned char *)out)[i] = bytes[size - 1 - i];
+#endif
+}
+
+/* False: it does not fit into 64 bits. */
+static bool read_logical(const void *in, int size, int64_t *value)
+{
+    unsigned char bytes[16], again[16];
+    uint64_t bits = 0;
+    int used = size < 8 ? size : 8;
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    bytes[0] = (unsigned char)value;
+    memcpy(bytes, in, (size_t)size);
 #else
-    bytes[size - 1] = (unsigned char)value;
+    for (int i = 0; i < size; i++)
+        bytes[i] = ((const unsigned char *)in)[size - 1 - i];
 #endif
-    memcpy(out, bytes, (size_t)size);
+    for (int i = 0; i < used; i++)
+        bits |= (uint64_t)bytes[i] << 8 * i;
+    *value = (int64_t)(bits << (64 - 8 * used)) >> (64 - 8 * used);
+    write_logical(again, size, *value);
+    return memcmp(again, in, (size_t)size) == 0;
 }
 
 int mur_mpi_abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false, int *is_set)
@@ -156,22 +181,43 @@ int mur_mpi_abi_get_fortran_booleans(int logical_size, void *logical_true, void 
 
     if (rc)
         return rc;
-    write_logical(logical_true, logical_size, 1);
-    write_logical(logical_false, logical_size, 0);
+    pthread_mutex_lock(&guard);
+    write_logical(logical_true, logical_size, mur_logical.yes);
+    write_logical(logical_false, logical_size, mur_logical.no);
+    pthread_mutex_unlock(&guard);
     *is_set = 1;
+    return MPI_SUCCESS;
+}
+
+static int check_values(int size, const void *logical_true, const void *logical_false, struct mur_logical *values)
+{
+    if (!mur_is_memory(logical_true) || !mur_is_memory(logical_false))
+        return mur_error(MPI_ERR_ARG, "%s is %p, but must be an address",
+                         mur_is_memory(logical_true) ? "logical_false" : "logical_true",
+                         mur_is_memory(logical_true) ? logical_false : logical_true);
+    if (!read_logical(logical_true, size, &values->yes) || !read_logical(logical_false, size, &values->no))
+        return mur_error(MPI_ERR_ABI, "a logical value has more than 64 bits, which this library does not take");
+    if (values->yes == values->no)
+        return mur_error(MPI_ERR_ARG, "logical_true and logical_false are the same value, %lld",
+                         (long long)values->yes);
+    values->is_unusual = values->yes != 1 || values->no != 0;
     return MPI_SUCCESS;
 }
 
 int mur_mpi_abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {
-    unsigned char one[16], zero[16];
+    struct mur_logical values;
     int rc = check_logical(logical_size);
 
-    if (rc)
-        return rc;
-    write_logical(one, logical_size, 1);
-    write_logical(zero, logical_size, 0);
-    if (memcmp(one, logical_true, (size_t)logical_size) || memcmp(zero, logical_false, (size_t)logical_size))
-        rc = mur_error(MPI_ERR_ABI, "this library knows logical values of 1 and 0 only");
-    return set_once(&are_booleans_set, rc);
+    if (!rc)
+        rc = check_values(logical_size, logical_true, logical_false, &values);
+    pthread_mutex_lock(&guard);
+    if (!rc && are_booleans_set)
+        rc = set_before();
+    if (!rc) {
+        are_booleans_set = true;
+        mur_logical = values;
+    }
+    pthread_mutex_unlock(&guard);
+    return rc;
 }

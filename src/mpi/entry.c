@@ -168,6 +168,18 @@ static struct owner owner_none(void)
     return (struct owner){MUR_KIND_COMM, MPI_COMM_SELF, *mur_errhandler_initial()};
 }
 
+/* Of calls that make the object, with this handler (MPI-5.0 §7.4.2, §11.3.1): there is no object to tell it of. */
+static struct owner owner_to_be(const struct mur_call *call, const int64_t *values)
+{
+    struct mur_errhandler *handler = mur_errhandler_find((void *)(intptr_t)values[call->owner]);
+    bool is_session = strncmp(call->name, "MPI_Session", strlen("MPI_Session")) == 0;
+    uint32_t kind = is_session ? MUR_KIND_SESSION : MUR_KIND_COMM;
+
+    if (!handler || (handler->serves && handler->serves != kind))
+        return owner_none();
+    return (struct owner){kind, is_session ? (void *)MPI_SESSION_NULL : (void *)MPI_COMM_NULL, handler};
+}
+
 static struct owner owner_find(const struct mur_call *call, const int64_t *values, struct mur_comm *comm)
 {
     const struct mur_parameter *parameter;
@@ -176,6 +188,8 @@ static struct owner owner_find(const struct mur_call *call, const int64_t *value
     struct mur_session *session;
     struct mur_win *win;
 
+    if (call->owner >= 0 && call->parameters[call->owner].show == MUR_SHOW_ERRHANDLER)
+        return owner_to_be(call, values);
     if (!mur_process.instances)
         return owner_none();
     if (comm)
@@ -227,7 +241,8 @@ static void die(int code, const char *why)
     mur_boot_abort(1, message);
 }
 
-static void call_user(const struct owner *owner, int code)
+/* The call returns what the function leaves as the code. */
+static int call_user(const struct owner *owner, int code)
 {
     void *handle = owner->handle;
 
@@ -239,6 +254,7 @@ static void call_user(const struct owner *owner, int code)
         owner->handler->function.win((MPI_Win *)&handle, &code, NULL);
     else
         owner->handler->function.file((MPI_File *)&handle, &code, NULL);
+    return code;
 }
 
 int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *handler, int code)
@@ -253,8 +269,7 @@ int mur_errhandler_raise(uint32_t kind, void *handle, struct mur_errhandler *han
     case MUR_ERRORS_RETURN:
         break;
     case MUR_ERRORS_CALL:
-        call_user(&owner, code);
-        break;
+        return call_user(&owner, code);
     }
     return code;
 }

@@ -136,8 +136,8 @@ int mur_mpi_graph_neighbors(struct mur_comm *comm, int rank, int maxneighbors, i
 
 static int check_ranks(const struct mur_comm *comm, const char *name, const int *ranks, MPI_Count count)
 {
-    if (count > 0 && !ranks)
-        return mur_fault_null(name);
+    if (count > 0 && !mur_is_memory(ranks))
+        return mur_fault_address(name, ranks);
     for (MPI_Count i = 0; i < count; i++)
         if (ranks[i] < 0 || ranks[i] >= comm->size)
             return mur_error(MPI_ERR_RANK, "%s[%lld] is %d, but must be from 0 to %d", name, (long long)i, ranks[i],
@@ -150,9 +150,10 @@ static int check_weights(const char *name, const int *weights, MPI_Count count)
 {
     if (!count || weights == MPI_UNWEIGHTED)
         return MPI_SUCCESS;
-    if (!weights || weights == MPI_WEIGHTS_EMPTY)
-        return mur_error(MPI_ERR_ARG, "%s is %s, but there are %lld edges", name,
-                         weights ? "MPI_WEIGHTS_EMPTY" : "NULL", (long long)count);
+    if (weights == MPI_WEIGHTS_EMPTY)
+        return mur_error(MPI_ERR_ARG, "%s is MPI_WEIGHTS_EMPTY, but there are %lld edges", name, (long long)count);
+    if (!mur_is_memory(weights))
+        return mur_fault_address(name, weights);
     for (MPI_Count i = 0; i < count; i++)
         if (weights[i] < 0)
             return mur_error(MPI_ERR_ARG, "%s[%lld] is %d, but must be 0 or more", name, (long long)i, weights[i]);
@@ -271,8 +272,8 @@ static int give_weights(const char *name, int *to, const int *from, int count)
 {
     if (!from || !count || to == MPI_UNWEIGHTED || to == MPI_WEIGHTS_EMPTY)
         return MPI_SUCCESS;
-    if (!to)
-        return mur_fault_null(name);
+    if (!mur_is_memory(to))
+        return mur_fault_address(name, to);
     memcpy(to, from, (size_t)count * sizeof *to);
     return MPI_SUCCESS;
 }

@@ -48,10 +48,12 @@ int mur_mpi_op_commutative(struct mur_op *op, int *commute)
 int mur_mpi_reduce_local(const void *inbuf, void *inoutbuf, MPI_Count count, struct mur_type *datatype,
                          struct mur_op *op)
 {
+    MPI_Count bytes;
     int rc = mur_op_check(op, datatype);
 
-    if (!rc && count && (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE))
-        return mur_error(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be a buffer of this call");
+    if (!rc && __builtin_mul_overflow(count, datatype->size, &bytes))
+        return mur_error(MPI_ERR_COUNT, "count is %lld, of a type of %lld bytes: no memory is that large",
+                         (long long)count, (long long)datatype->size);
     if (!rc && count && inbuf == inoutbuf && inbuf && datatype->is_dense)
         return mur_error(MPI_ERR_BUFFER, "inbuf and inoutbuf are the same memory");
     if (!rc)

@@ -10,6 +10,7 @@
 #include "engine/engine.h"
 #include "mpi/bodies.h"
 #include "mpi/tool.h"
+#include "object/buffer.h"
 
 struct control {
     struct mur_object object;
@@ -184,7 +185,7 @@ int mur_mpi_t_cvar_read(MPI_T_cvar_handle handle, void *buf)
         return rc;
     control = control_find(handle);
     MUR_TOOL_NEED(control, MPI_T_ERR_INVALID_HANDLE);
-    MUR_TOOL_NEED(buf, MPI_T_ERR_INVALID);
+    MUR_TOOL_NEED(mur_is_memory(buf), MPI_T_ERR_INVALID);
     if (control->text)
         strcpy(buf, control->text);
     else if (mur_setting_is_switch(control->setting))
@@ -207,7 +208,7 @@ int mur_mpi_t_cvar_write(MPI_T_cvar_handle handle, const void *buf)
     MUR_TOOL_NEED(control, MPI_T_ERR_INVALID_HANDLE);
     setting = control->setting;
     MUR_TOOL_NEED(setting, MPI_T_ERR_CVAR_SET_NEVER);
-    MUR_TOOL_NEED(buf, MPI_T_ERR_INVALID);
+    MUR_TOOL_NEED(mur_is_memory(buf), MPI_T_ERR_INVALID);
     MUR_TOOL_NEED(setting->change == MUR_ANY_TIME || !mur_engine.peer_count, MPI_T_ERR_CVAR_SET_NOT_NOW);
     value = mur_setting_is_switch(setting) ? *(const int *)buf : *(const MPI_Count *)buf;
     MUR_TOOL_NEED(value >= setting->minimum && value <= setting->maximum, MPI_T_ERR_INVALID);

@@ -6,6 +6,7 @@
 #include "base/pool.h"
 #include "mpi/bodies.h"
 #include "mpi/tool.h"
+#include "object/buffer.h"
 #include "object/comm.h"
 #include "object/info.h"
 #include "tool/event.h"
@@ -287,7 +288,7 @@ int mur_mpi_t_event_read(MPI_T_event_instance event_instance, int element_index,
     type = &mur_event_types[instance->registration->kind];
     if (element_index < 0 || element_index >= type->element_count)
         return MPI_T_ERR_INVALID_INDEX;
-    if (!buffer)
+    if (!mur_is_memory(buffer))
         return MPI_T_ERR_INVALID;
     memcpy(buffer, instance->data + type->displacements[element_index], type->element_bytes[element_index]);
     return MPI_SUCCESS;
@@ -299,7 +300,7 @@ int mur_mpi_t_event_copy(MPI_T_event_instance event_instance, void *buffer)
 
     if (!instance)
         return no_instance();
-    if (!buffer)
+    if (!mur_is_memory(buffer))
         return MPI_T_ERR_INVALID;
     memcpy(buffer, instance->data, mur_event_types[instance->registration->kind].bytes);
     return MPI_SUCCESS;

@@ -10,6 +10,7 @@
 #include "base/pool.h"
 #include "mpi/bodies.h"
 #include "mpi/tool.h"
+#include "object/buffer.h"
 #include "object/comm.h"
 #include "tool/meter.h"
 
@@ -388,7 +389,7 @@ static int enter_with(MPI_T_pvar_session session, MPI_T_pvar_handle handle, cons
     MUR_TOOL_NEED(owner, MPI_T_ERR_INVALID_SESSION);
     *found_p = handle_find(owner, handle);
     MUR_TOOL_NEED(*found_p, MPI_T_ERR_INVALID_HANDLE);
-    MUR_TOOL_NEED(buffer, MPI_T_ERR_INVALID);
+    MUR_TOOL_NEED(mur_is_memory(buffer), MPI_T_ERR_INVALID);
     return MPI_SUCCESS;
 }
 

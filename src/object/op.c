@@ -5,8 +5,7 @@
 #include <limits.h>
 
 #include "base/error.h"
-#include "datatype/basic.h"
-#include "datatype/reduce.h"
+#include "datatype/logical.h"
 #include "engine/lock.h"
 #include "object/type_predefined.h"
 
@@ -122,5 +121,5 @@ void mur_op_apply(const struct mur_op *op, const void *in, void *inout, MPI_Coun
     else if (__builtin_expect(type->recipe.combiner == MPI_COMBINER_VALUE_INDEX, 0))
         mur_type_reduce_pairs(type, op->reduction == MUR_REDUCE_MAXLOC, in, inout, count);
     else
-        mur_reduce_kernel(op->reduction, mur_basics[type->basic].machine)(in, inout, (size_t)count);
+        mur_reduce_kernel_of(op->reduction, &mur_basics[type->basic])(in, inout, (size_t)count);
 }

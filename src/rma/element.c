@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "datatype/basic.h"
 #include "datatype/elements.h"
+#include "datatype/logical.h"
 #include "rma/rma.h"
 
 static bool is_pair(const struct mur_type *type)
@@ -60,7 +61,7 @@ void mur_rma_leaf_fill(struct mur_rma_leaf *leaf, struct mur_type *type, enum mu
         leaf->value_bytes = (uint32_t)type->size - leaf->index_bytes;
     }
     if (reduction < MUR_REDUCE_REPLACE && type->recipe.combiner != MPI_COMBINER_VALUE_INDEX)
-        leaf->kernel = mur_reduce_kernel(reduction, row->machine);
+        leaf->kernel = mur_reduce_kernel_of(reduction, row);
 }
 
 int mur_rma_leaf_find(struct mur_type *type, const char *name, struct mur_rma_leaf *leaf)

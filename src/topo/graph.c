@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "coll/coll.h"
+#include "object/buffer.h"
 
 int mur_graph_check(int nnodes, const int *ends, const int *edges, int size)
 {
@@ -21,8 +22,9 @@ int mur_graph_check(int nnodes, const int *ends, const int *edges, int size)
                              ends[i], before);
         before = ends[i];
     }
-    if (before && !edges)
-        return mur_error(MPI_ERR_ARG, "edges is NULL, but there are %d", before);
+    if (before && !mur_is_memory(edges))
+        return mur_error(MPI_ERR_ARG, "edges is %p, no address of memory, but there are %d", (const void *)edges,
+                         before);
     for (int i = 0; i < before; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
             return mur_error(MPI_ERR_ARG, "edges[%d] is %d, but must be a node (0 to %d)", i, edges[i], nnodes - 1);

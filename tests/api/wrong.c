@@ -237,6 +237,32 @@ static void make_sessions(void)
     know(SESSION, "MPI_SESSION_NULL", MPI_SESSION_NULL);
 }
 
+/* Of all kinds, each wrong for most calls. Which is the good one depends on the argument. */
+static void make_tools(void)
+{
+    MPI_T_event_registration registration;
+    MPI_T_pvar_session session;
+    MPI_T_cvar_handle control;
+    MPI_T_pvar_handle meter;
+    MPI_T_enum enumeration;
+    int count;
+
+    MPI_T_pvar_session_create(&session);
+    know(TOOLS, "a session", session);
+    MPI_T_pvar_handle_alloc(session, random_below(20), (MPI_Comm[]){MPI_COMM_WORLD}, &meter, &count);
+    know(TOOLS, "a variable", meter);
+    MPI_T_cvar_handle_alloc(random_below(20), NULL, &control, &count);
+    know(TOOLS, "a setting", control);
+    MPI_T_event_handle_alloc(random_below(4), (MPI_Comm[]){MPI_COMM_WORLD}, MPI_INFO_NULL, &registration);
+    know(TOOLS, "a registration", registration);
+    MPI_T_event_get_info(0, NULL, NULL, NULL, NULL, NULL, NULL, &enumeration, NULL, NULL, NULL, NULL);
+    know(TOOLS, "an enumeration", enumeration);
+    MPI_T_pvar_handle_alloc(session, random_below(20), (MPI_Comm[]){MPI_COMM_WORLD}, &meter, &count);
+    know(TOOLS, "freed", meter);
+    MPI_T_pvar_handle_free(session, &meter);
+    know(TOOLS, "all handles", MPI_T_PVAR_ALL_HANDLES);
+}
+
 /* Whether the function takes handles of the kind, in whatever form. */
 static bool takes(const struct function *f, enum what kind)
 {
@@ -270,13 +296,13 @@ static void make_handles(const struct function *f)
         make_files();
     if (takes(f, SESSION))
         make_sessions();
-    know(TOOLS, "0", NULL);
+    if (takes(f, TOOLS))
+        make_tools();
     for (int kind = COMM; kind < KINDS; kind++) {
         know(kind, "0", NULL);
         know(kind, "7", (void *)7);
         know(kind, kind == GROUP ? "a comm" : "a group", handles[kind == GROUP ? COMM : GROUP].all[0]);
-        if (kind != TOOLS)
-            know(kind, "memory", memory);
+        know(kind, "memory", memory);
     }
 }
 
@@ -342,13 +368,15 @@ static int words(struct choice *c, char *memory, size_t size)
     return add_pointer(c, n, "NULL", NULL);
 }
 
-static int arrays(struct choice *c, char *memory, size_t size)
+static int arrays(struct choice *c, char *memory, size_t size, bool are_places)
 {
     static const int64_t some[] = {0, 1, -1, INT_MIN, 2};
     static const char *const labels[] = {"all 0", "all 1", "all -1", "all INT_MIN", "all 2"};
     int n = 0;
 
     for (int i = 0; i < 5; i++) {
+        if (are_places && some[i] < 0)
+            continue;
         char *array = memory + (size_t)i * ARRAY * 8;
 
         for (int k = 0; k < ARRAY; k++)
@@ -432,7 +460,10 @@ static int choices_of(const struct slot *slot, int i, bool is_large, struct choi
         return words(c, memory, slot->what == WORD_4 ? 4 : 8);
     case ARRAY_4:
     case ARRAY_8:
-        return arrays(c, memory, slot->what == ARRAY_4 ? 4 : 8);
+        return arrays(c, memory, slot->what == ARRAY_4 ? 4 : 8, false);
+    case PLACES_4:
+    case PLACES_8:
+        return arrays(c, memory, slot->what == PLACES_4 ? 4 : 8, true);
     default:
         if (slot->what >= POINTERS)
             return of_handles(c, memory, &handles[COMM + slot->what - POINTERS], ARRAY);

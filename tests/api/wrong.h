@@ -23,6 +23,8 @@ enum what { /* an argument is */
             WORD_8, /* a number that goes in and out */
             ARRAY_4,
             ARRAY_8,
+            PLACES_4, /* displacements: where data are, which nobody can check */
+            PLACES_8,
             COMM,
             GROUP,
             OP,

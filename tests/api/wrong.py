@@ -11,8 +11,8 @@ import sys
 sys.path.insert(0, str(pathlib.Path(sys.argv[1]) / 'api'))
 import model  # noqa: E402
 
-# They end MPI or the process, as they should.
-LEFT_OUT = {'MPI_Abort', 'MPI_Finalize', 'MPI_Init', 'MPI_Init_thread', 'MPI_T_finalize', 'MPI_Pcontrol'}
+# They end MPI or the process, as they should, or wait.
+LEFT_OUT = {'MPI_Win_start', 'MPI_Abort', 'MPI_Finalize', 'MPI_Init', 'MPI_Init_thread', 'MPI_T_finalize', 'MPI_Pcontrol'}
 
 SCALARS = {'peer': 'PARTNER', 'source': 'PARTNER', 'count': 'COUNT', 'bytes': 'COUNT', 'bigcount': 'COUNT',
            'number': 'LENGTH', 'length': 'LENGTH', 'offset': 'NUMBER', 'aint': 'NUMBER', 'address': 'NUMBER'}
@@ -41,12 +41,14 @@ def classify(function, p, large):
         if p.is_array:
             return 'ARRAY_OF_' + HANDLES[name]
         return HANDLES[name] + ('POINTER' if name == 'file' else '_POINTER') if p.direction else HANDLES[name]
+    if p.is_array and (name == 'displacement' or p.name in ('sdispls', 'rdispls')):
+        return f'PLACES_{4 if p.type_in(large) == "int" else 8}'
     size = 4 if p.type_in(large) == 'int' else 8
     if p.is_array:
         return f'ARRAY_{size}'
     if p.direction == '*':
         return f'WORD_{size}'
-    if any(p.name in q.lengths for q in function.parameters):
+    if p.name == 'maxprocs' or any(p.name in q.lengths for q in function.parameters):
         return 'LENGTH'
     return SCALARS.get(name, 'NUMBER')
 

@@ -123,6 +123,48 @@ static void test_lives(void)
     MPI_File_close(&file);
 }
 
+static void forgive(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    *code = MPI_SUCCESS;
+}
+
+/* The code that a handler leaves is what the call returns. */
+static void test_code_of_handler(void)
+{
+    MPI_Errhandler handler;
+    MPI_Comm comm;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_errhandler(forgive, &handler);
+    MPI_Comm_set_errhandler(comm, handler);
+    MPI_Errhandler_free(&handler);
+    CHECK(MPI_Send(NULL, -1, MPI_INT, 0, 0, comm) == MPI_SUCCESS);
+    MPI_Comm_free(&comm);
+}
+
+/* Calls that are to attach a handler to what they make use it for their own errors; there is no object yet. */
+static void test_handler_to_be(void)
+{
+    MPI_Errhandler handler;
+    MPI_Session session = MPI_SESSION_NULL;
+    MPI_Comm comm;
+    int code, error_class;
+
+    MPI_Comm_create_errhandler(note, &handler);
+    calls = 0;
+    code = MPI_Comm_create_from_group(MPI_GROUP_NULL, "tag", MPI_INFO_NULL, handler, &comm);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_GROUP && calls == 1 && called_code == code && called_with == MPI_COMM_NULL);
+    code = MPI_Intercomm_create_from_groups(MPI_GROUP_NULL, 0, MPI_GROUP_NULL, 0, "tag", MPI_INFO_NULL, handler, &comm);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_GROUP && calls == 2);
+    MPI_Errhandler_free(&handler);
+    code = MPI_Session_init((MPI_Info)(void *)&calls, MPI_ERRORS_RETURN, &session);
+    MPI_Error_class(code, &error_class);
+    CHECK(error_class == MPI_ERR_INFO && session == MPI_SESSION_NULL);
+}
+
 static int after_finalize;
 
 static void note_late(MPI_Comm *comm, int *code, ...)
@@ -145,6 +187,8 @@ int main(int argc, char **argv)
     test_self();
     test_wrong_kind();
     test_lives();
+    test_code_of_handler();
+    test_handler_to_be();
     MPI_Comm_create_errhandler(note_late, &initial); /* MPI_COMM_SELF's is also the initial one */
     MPI_Comm_set_errhandler(MPI_COMM_SELF, initial);
     MPI_Errhandler_free(&initial);
