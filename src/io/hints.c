@@ -8,11 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/error.h"
 #include "coll/coll.h"
-#include "io/area.h"
 #include "io/file.h"
 #include "object/info.h"
 
@@ -29,7 +27,8 @@ static const struct row {
     {"cb_nodes", NUMBER, offsetof(struct mur_hints, cb_nodes), 8, 1},
     {"ind_rd_buffer_size", NUMBER, offsetof(struct mur_hints, read_sieve), 1 << 20, 1},
     {"ind_wr_buffer_size", NUMBER, offsetof(struct mur_hints, write_sieve), 512 << 10, 1},
-    {"striping_unit", NUMBER, offsetof(struct mur_hints, striping_unit), 4096, 1},
+    {"striping_unit", NUMBER, offsetof(struct mur_hints, stripes.unit), 4096, 1},
+    {"striping_factor", NUMBER, offsetof(struct mur_hints, stripes.factor), 0, 1},
     {"romio_cb_read", CHOICE, offsetof(struct mur_hints, cb_read), MUR_AUTOMATIC, 0},
     {"romio_cb_write", CHOICE, offsetof(struct mur_hints, cb_write), MUR_AUTOMATIC, 0},
     {"romio_ds_read", CHOICE, offsetof(struct mur_hints, ds_read), MUR_AUTOMATIC, 0},
@@ -47,9 +46,8 @@ static const struct row {
     {"nb_proc", TEXT, 0, 0, 0},
     {"num_io_nodes", TEXT, 0, 0, 0},
     {"romio_no_indep_rw", TEXT, 0, 0, 0},
-    {"striping_factor", TEXT, 0, 0, 0},
 };
-enum { ROWS = sizeof rows / sizeof rows[0], LARGEST_STRIPE = 64 << 20 };
+enum { ROWS = sizeof rows / sizeof rows[0] };
 
 static const char *const choices[] = {"automatic", "enable", "disable"};
 
@@ -76,8 +74,10 @@ static bool parse(const struct row *row, const char *text, long *value)
     return end != text && !*end && !errno && *value >= row->minimum && *value <= INT_MAX;
 }
 
+/* What the file system has told is so, whatever the user asks for. */
 static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
 {
+    const struct mur_stripes stripes = hints->stripes;
     const char *buffering = mur_info_get(info, "collective_buffering");
 
     if (buffering && (strcmp(buffering, "true") == 0 || strcmp(buffering, "false") == 0))
@@ -91,15 +91,23 @@ static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
         else if (text && rows[i].kind != LIST && parse(&rows[i], text, &value))
             *value_of(hints, &rows[i]) = value;
     }
+    if (hints->is_striped)
+        hints->stripes = stripes;
+    hints->has_cb_nodes |= mur_info_get(info, "cb_nodes") != NULL;
 }
 
-/* File systems that store files in stripes, or in large blocks, tell so as the best size of an access. */
-static long stripe_of(const struct mur_file *file)
+/* Each of them is to access its own servers, or each server to be accessed by its own ranks. */
+static long suited(long nodes, const struct mur_hints *hints)
 {
-    struct stat status;
-    long bytes = fstat(file->fd, &status) ? 0 : (long)status.st_blksize;
+    long factor = hints->stripes.factor;
 
-    return bytes >= MUR_PANE_MIN && bytes % MUR_PANE_MIN == 0 && bytes <= LARGEST_STRIPE ? bytes : MUR_PANE_MIN;
+    if (!hints->is_striped || hints->has_cb_nodes)
+        return nodes;
+    if (nodes >= factor)
+        return nodes - nodes % factor;
+    while (factor % nodes)
+        nodes--;
+    return nodes;
 }
 
 static void set_usual(const struct mur_file *file, struct mur_hints *hints)
@@ -107,7 +115,8 @@ static void set_usual(const struct mur_file *file, struct mur_hints *hints)
     for (int i = 0; i < ROWS; i++)
         if (rows[i].kind == NUMBER || rows[i].kind == CHOICE)
             *value_of(hints, &rows[i]) = rows[i].usual;
-    hints->striping_unit = stripe_of(file);
+    hints->stripes = mur_stripes_of(file->fd);
+    hints->is_striped = hints->stripes.factor > 0;
 }
 
 /* The values in force, as texts. */
@@ -125,7 +134,7 @@ static int write_back(struct mur_file *file, const struct mur_info *given)
             if (rows[i].offset == offsetof(struct mur_hints, cb_nodes) && file->aggregators)
                 value = file->aggregator_count;
             snprintf(number, sizeof number, "%ld", value);
-            text = number;
+            text = value ? number : NULL;
         } else if (rows[i].kind == LIST) {
             text = *file->hints.config_list ? file->hints.config_list : NULL;
         } else if (rows[i].kind == CHOICE) {
@@ -171,6 +180,7 @@ int mur_hints_set(struct mur_file *file, const struct mur_info *info)
     read_numbers(&file->hints, info);
     if (file->hints.cb_nodes > file->comm->size)
         file->hints.cb_nodes = file->comm->size;
+    file->hints.cb_nodes = suited(file->hints.cb_nodes, &file->hints);
     rc = share(file->comm, &file->hints);
     if (!rc)
         rc = choose_aggregators(file, &before);

@@ -536,15 +536,10 @@ static bool adapt(struct mur_exchange *x, MPI_Offset bytes)
 static bool prepare(struct mur_exchange *x)
 {
     const struct mur_hints *hints = &x->access->file->hints;
-    MPI_Offset unit = hints->striping_unit, bytes;
+    long most = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
+    MPI_Offset bytes = mur_stripes_pane(&hints->stripes, most);
 
-    bytes = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
-    bytes = (bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes) & ~(MPI_Offset)(MUR_MARKED - 1);
-    if (unit >= MUR_PANE_MIN && unit % MUR_MARKED == 0 && bytes >= unit)
-        bytes -= bytes % unit;
-    else
-        unit = MUR_MARKED;
-    x->unit = unit;
+    x->unit = mur_stripes_alignment(&hints->stripes, bytes);
     return adapt(x, bytes);
 }
 

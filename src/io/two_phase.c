@@ -144,25 +144,21 @@ static int decide(struct mur_access *access)
 
 static size_t wanted_pane(const struct mur_hints *hints)
 {
-    long bytes = hints->cb_buffer_size / MUR_PANES, unit = hints->striping_unit;
+    long bytes = hints->cb_buffer_size / MUR_PANES;
 
-    bytes = bytes < MUR_PANE_MIN ? MUR_PANE_MIN : bytes > MUR_PANE_MAX ? MUR_PANE_MAX : bytes;
-    if (unit >= MUR_PANE_MIN && bytes > unit)
-        bytes -= bytes % unit;
-    return (size_t)bytes & ~(size_t)(MUR_MARKED - 1);
+    return (size_t)mur_stripes_pane(&hints->stripes, bytes < MUR_PANE_MAX ? bytes : MUR_PANE_MAX);
 }
 
-/* The panes are there. Their boundaries are multiples of the file system's blocks, or of its stripes if they fit. */
+/* The panes are there. Their boundaries are those of the file system's blocks, or of its stripes if they fit. */
 static int lay_out(struct mur_access *access)
 {
     struct mur_file *file = access->file;
-    MPI_Offset unit = file->hints.striping_unit, bytes, span;
+    MPI_Offset bytes, span;
 
     if (!file->area->panes)
         return DIRECT; /* no memory for them */
     bytes = panes_of(access)->bytes;
-    unit = unit >= MUR_PANE_MIN && bytes % unit == 0 ? unit : MUR_MARKED;
-    access->origin = access->all.first - access->all.first % unit;
+    access->origin = access->all.first - access->all.first % mur_stripes_alignment(&file->hints.stripes, bytes);
     span = access->all.end - access->all.first;
     access->panes = (uint64_t)((access->all.end - access->origin + bytes - 1) / bytes);
     access->is_exact = file->is_tiled && access->all.bytes == span;
