@@ -13,6 +13,7 @@
 #include "base/secret.h"
 #include "launch/agent/agent.h"
 #include "launch/alloc.h"
+#include "launch/guard.h"
 #include "launch/limits.h"
 #include "launch/program.h"
 #include "launch/say.h"
@@ -121,6 +122,7 @@ int mur_remote_run(char **argv)
     char text[1024];
     int node;
 
+    mur_guard_split(-1);
     setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
     if (!mur_secret_open(text, sizeof text))
         fail("cannot start: %s", text);
