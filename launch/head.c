@@ -40,7 +40,7 @@ struct head {
     struct mur_watch signals;
     struct mur_timer timeout;
     pid_t guard_pid, agent_pid; /* guard.h */
-    struct mur_pids strangers; /* children that an exec gave us: not ours to kill */
+    struct mur_pids strangers;  /* children that an exec gave us: not ours to kill */
     struct mur_exits exits;
     int code;                 /* of the first failure */
     struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */

@@ -78,7 +78,8 @@ static char *find_program(const struct mur_foreign_command *command)
     char *found;
 
     if (strchr(name, '/')) {
-        found = name[0] == '/' || !command->wdir ? strdup(name) : join(NULL, command->wdir, (int)strlen(command->wdir), name);
+        found = name[0] == '/' || !command->wdir ? strdup(name)
+                                                 : join(NULL, command->wdir, (int)strlen(command->wdir), name);
         if (found && is_program(found))
             return found;
         free(found);
@@ -191,8 +192,8 @@ static int describe(struct told *told, struct mur_pmi_command *to, const struct 
 
     told->program = find_program(from);
     if (!told->program && !from->host && !from->hostfile) /* other hosts may have others */
-        return mur_error(MPI_ERR_SPAWN, "there is no program '%s'%s%s", from->program,
-                         from->path ? " in PATH or " : "", from->path ? from->path : "");
+        return mur_error(MPI_ERR_SPAWN, "there is no program '%s'%s%s", from->program, from->path ? " in PATH or " : "",
+                         from->path ? from->path : "");
     program = told->program ? told->program : from->program;
     *to = (struct mur_pmi_command){.program = program, .arguments = from->arguments, .ranks = from->ranks};
     if (needs_shell(from)) {
