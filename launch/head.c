@@ -7,8 +7,10 @@
 #include "head.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
@@ -20,6 +22,7 @@
 #include "descendants.h"
 #include "exits.h"
 #include "frame.h"
+#include "guard.h"
 #include "loop.h"
 #include "report.h"
 #include "say.h"
@@ -36,8 +39,8 @@ struct head {
     struct mur_watch agent;
     struct mur_watch signals;
     struct mur_timer timeout;
-    pid_t agent_pid;
-    struct mur_pids strangers; /* children that an exec gave us: not ours to kill */
+    pid_t guard_pid, agent_pid; /* guard.h */
+    struct mur_pids strangers;  /* children that an exec gave us: not ours to kill */
     struct mur_exits exits;
     int code;                 /* of the first failure */
     struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
@@ -168,7 +171,7 @@ static void lose_agent(struct head *head)
 
     head->is_over = true;
     kill(head->agent_pid, SIGKILL); /* it may have closed its end without dying */
-    waitpid(head->agent_pid, &status, 0);
+    waitpid(head->guard_pid, &status, 0);
     mur_descendants_end(&head->strangers, LEFTOVER_MS);
     if (WIFSIGNALED(status)) {
         head->code = MUR_EXIT_SIGNAL + WTERMSIG(status);
@@ -211,22 +214,31 @@ static void open_signals(struct head *head)
 /* The agent needs none of our descriptors but its own end: with ours open in it, it would not see us die. */
 static void start_agent(struct head *head, const struct rlimit *files)
 {
-    int ends[2];
+    int ends[2], tell[2];
 
-    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+    if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 || pipe2(tell, O_CLOEXEC) < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot create a socket pair: %s", strerror(errno));
-    head->agent_pid = fork();
-    if (head->agent_pid < 0)
+    head->guard_pid = fork();
+    if (head->guard_pid < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot fork the agent: %s; is the limit of processes (ulimit -u) reached?",
                  strerror(errno));
-    if (head->agent_pid == 0) {
+    if (head->guard_pid == 0) {
         close(ends[0]);
+        close(tell[0]);
         close(head->signals.fd);
+        mur_guard_split(tell[1]);
+        close(tell[1]);
         mur_agent_run(head->job, files,
                       &(struct mur_agent_place){.end = mur_place_count(head->job), .head_fd = ends[1]});
         _exit(0);
     }
     close(ends[1]);
+    close(tell[1]);
+    if (read(tell[0], &head->agent_pid, sizeof head->agent_pid) != sizeof head->agent_pid) {
+        waitpid(head->guard_pid, NULL, 0); /* it has said why */
+        exit(MUR_EXIT_TROUBLE);
+    }
+    close(tell[0]);
     head->agent = (struct mur_watch){.fd = ends[0], .ready = agent_ready, .owner = head};
 }
 
@@ -250,6 +262,6 @@ int mur_head_run(const struct mur_jobspec *job, const struct rlimit *files)
         mur_timer_set(&head.timeout, job->timeout_ms);
     while (!head.is_over)
         mur_loop_turn(&head.loop);
-    waitpid(head.agent_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */
+    waitpid(head.guard_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */
     return head.code;
 }

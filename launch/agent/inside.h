@@ -5,6 +5,7 @@
  *   starting.c   making the node's memory, starting the ranks
  *   ranks.c      what ranks say over their control sockets, and how they end
  *   values.c     what ranks leave for each other
+ *   machine.c    how many ranks share the machine with this host's
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
  *   pmi.c        programs of other libraries
  *   ending.c     the end: signals, SIGKILL, the last output */
@@ -44,6 +45,11 @@ struct mur_agent_rank {
     size_t spawn_bytes;
 };
 
+struct mur_machine {
+    uint64_t number;
+    int ranks; /* 0: the end of the list */
+};
+
 struct mur_agent {
     const struct mur_jobspec *job;
     struct mur_loop *loop;
@@ -61,6 +67,9 @@ struct mur_agent {
     struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
     struct mur_agent_rank *ranks; /* of this node */
     int count;
+    struct mur_job *memory;       /* the start of this node's; NULL: none */
+    struct mur_machine *machines; /* mpiexec's own agent: what the hosts have told so far */
+    int machines_told;
     int running;          /* of them and of the spawned jobs, not yet ended */
     bool is_open;         /* all that is to be started has been */
     bool is_ending;       /* MUR_FRAME_END came */
@@ -92,6 +101,11 @@ void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, si
 void mur_agent_put(void *agent, const char *text);
 void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who);
 void mur_agent_ask(void *agent, const char *key, mur_kvs_waiter *answer, void *who); /* it may not be there */
+
+/* machine.c */
+void mur_agent_tell_machine(struct mur_agent *agent);
+bool mur_agent_is_of_machine(const char *key);
+void mur_agent_note_machine(struct mur_agent *agent, const char *value);
 
 /* spawned.c */
 void mur_agent_open_jobs(struct mur_agent *agent);

@@ -11,7 +11,7 @@
 #include "launch/say.h"
 
 /* What the ranks find at the start of their memory. */
-static bool fill_job(int fd, const struct mur_agent *agent)
+static bool fill_job(int fd, struct mur_agent *agent)
 {
     const struct mur_jobspec *spec = agent->job;
     size_t bytes = mur_job_bytes(spec->size);
@@ -24,9 +24,10 @@ static bool fill_job(int fd, const struct mur_agent *agent)
     job->nodes = spec->hosts.count;
     job->node = agent->node;
     job->local_size = agent->count;
+    job->machine_ranks = spec->hosts.count == 1 ? agent->count : 0; /* else machine.c finds out */
     for (int i = 0; i < spec->size; i++)
         job->node_of[i] = spec->node_of[i];
-    munmap(job, bytes);
+    agent->memory = job;
     return true;
 }
 
@@ -88,5 +89,6 @@ bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner,
             spawned.appnum = i;
             connect_rank(rank, &spawned);
         }
+    mur_agent_tell_machine(agent);
     return true;
 }

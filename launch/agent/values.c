@@ -26,7 +26,9 @@ static void tell_parent(struct mur_agent *agent, uint32_t kind, const char *text
 /* Questions about names end at the agent of the first job; what is to be spawned, at mpiexec's own. */
 static void act(struct mur_agent *agent, const char *key, const char *value)
 {
-    if (strcmp(key, MUR_JOB_RUNS) == 0)
+    if (mur_agent_is_of_machine(key))
+        mur_agent_note_machine(agent, value);
+    else if (strcmp(key, MUR_JOB_RUNS) == 0)
         tell_parent(agent, MUR_CONTROL_INIT, "", 0);
     else if (mur_jobs_is_question(key))
         mur_agent_start_job(agent, key + strlen(MUR_JOB_QUESTION), value);
@@ -41,7 +43,8 @@ void mur_agent_put(void *owner, const char *text)
 {
     struct mur_agent *agent = owner;
     const char *value = text + strlen(text) + 1;
-    bool is_question = mur_names_is_question(text) || mur_jobs_is_question(text) || strcmp(text, MUR_JOB_RUNS) == 0;
+    bool is_question = mur_agent_is_of_machine(text) || mur_names_is_question(text) || mur_jobs_is_question(text) ||
+                       strcmp(text, MUR_JOB_RUNS) == 0;
 
     if (is_question && !agent->uplink)
         act(agent, text, value);

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of an agent on another host: mpiexec -agent PLACE PARENT ADDRESS..., started by start.c.
  *
- * It reads the secret from its standard input, calls the agent that started it, is told what the job is, takes the
- * job's directory and environment, and from then on lives like mpiexec's own agent. Whatever it says goes up. */
+ * It reads the secret from its standard input, or a file that stands before the addresses, calls the agent that started
+ * it, is told what the job is, takes the job's directory and environment, and from then on lives like mpiexec's own
+ * agent. Whatever it says goes up. */
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +15,7 @@
 #include "base/secret.h"
 #include "launch/agent/agent.h"
 #include "launch/alloc.h"
+#include "launch/guard.h"
 #include "launch/limits.h"
 #include "launch/program.h"
 #include "launch/say.h"
@@ -24,6 +27,7 @@ static struct mur_uplink uplink;
 static struct mur_jobspec job;
 static int place_end;
 static bool has_spec;
+static const char *secret_file; /* NULL: none */
 
 /* The start command's message is the parent's to give; these lines say more, where they are seen. */
 static _Noreturn void fail(const char *format, const char *detail)
@@ -37,13 +41,13 @@ static _Noreturn void fail(const char *format, const char *detail)
     exit(MUR_EXIT_TROUBLE);
 }
 
-static bool read_secret(unsigned char *secret, size_t bytes)
+static bool read_secret(int fd, unsigned char *secret, size_t bytes)
 {
     char line[160];
     size_t length = 0;
 
     while (length < 2 * bytes + 1) {
-        ssize_t got = read(STDIN_FILENO, line + length, 2 * bytes + 1 - length);
+        ssize_t got = read(fd, line + length, 2 * bytes + 1 - length);
 
         if (got <= 0)
             return false;
@@ -52,13 +56,32 @@ static bool read_secret(unsigned char *secret, size_t bytes)
     return mur_secret_read(line, secret, bytes);
 }
 
+/* It is in a file that is for us alone, or comes by standard input. */
+static void get_secret(void)
+{
+    int fd = secret_file ? open(secret_file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+
+    if (fd < 0)
+        fail("cannot read the job's secret: %s; the home directory must be the same on all hosts", strerror(errno));
+    if (!read_secret(fd, uplink.secret, sizeof uplink.secret))
+        fail("did not get the job's secret by its standard input; %s",
+             "the command that starts agents must pass standard input on");
+    if (!secret_file)
+        return;
+    close(fd);
+    unlink(secret_file);
+}
+
 static void read_arguments(char **argv)
 {
     if (!argv[0] || !argv[1] || !argv[2])
         fail("was started by hand: '-agent' is %s", "for mpiexec's own use");
     uplink.place = atoi(argv[0]);
     uplink.parent = atoi(argv[1]);
-    for (argv += 2; *argv && uplink.address_count < MUR_ADDRESSES_MAX; argv++)
+    argv += 2;
+    if (*argv && strchr(*argv, '/'))
+        secret_file = *argv++;
+    for (; *argv && uplink.address_count < MUR_ADDRESSES_MAX; argv++)
         if (!mur_address_read(*argv, &uplink.addresses[uplink.address_count++]))
             fail("cannot understand the address '%s'", *argv);
     uplink.address_count = mur_addresses_order(uplink.addresses, uplink.address_count, false);
@@ -121,13 +144,12 @@ int mur_remote_run(char **argv)
     char text[1024];
     int node;
 
+    mur_guard_split(-1);
     setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
     if (!mur_secret_open(text, sizeof text))
         fail("cannot start: %s", text);
     read_arguments(argv);
-    if (!read_secret(uplink.secret, sizeof uplink.secret))
-        fail("did not get the job's secret by its standard input; %s",
-             "the command that starts agents must pass standard input on");
+    get_secret();
     mur_loop_init(&loop);
     if (!mur_uplink_open(&uplink, &loop, text, sizeof text))
         fail("cannot reach the agent that started it: %s", text);

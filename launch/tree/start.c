@@ -4,8 +4,10 @@
  *     COMMAND [OPTIONS] [-p PORT] HOST 'exec /path/of/mpiexec -agent PLACE PARENT ADDRESS...'
  *
  * so that a script which takes a host and a command for the shell there will do; or, where a resource manager has given
- * the hosts, the manager's own (srun, blaunch, qrsh). The addresses are those at which the agent calls back. Nothing
- * secret stands there: what proves the agent's right comes by its standard input. */
+ * the hosts, the manager's own (srun, blaunch, qrsh), which gets the command word by word: srun executes it, of
+ * the others some pass it to a shell. The addresses are those at which the agent calls back. Nothing secret stands
+ * there: what proves the agent's right comes by its standard input, or, where the command has none to pass on
+ * (pbs_tmrsh), in a file of the home directory that only the user can read, and that the agent removes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -26,11 +28,12 @@
 static const struct manager {
     const char *launcher, *program;
     const char *before[8]; /* a last word that ends in '=' is followed by the host at once */
-    const char *after[3];
+    bool has_no_input;
 } managers[] = {
-    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, {"sh", "-c"}},
-    {"lsf", "blaunch", {NULL}, {NULL}},
-    {"sge", "qrsh", {"-inherit", "-V"}, {NULL}},
+    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false},
+    {"lsf", "blaunch", {NULL}, false},
+    {"sge", "qrsh", {"-inherit", "-V"}, false},
+    {"pbs", "pbs_tmrsh", {NULL}, true}, /* only if asked for: ssh works in all versions */
 };
 
 /* By -launcher, else by who has given us the hosts. */
@@ -99,22 +102,6 @@ static char *own_path(void)
     return path;
 }
 
-static char *remote_command(const struct mur_child *child, uint16_t port)
-{
-    struct mur_address addresses[MUR_ADDRESSES_MAX];
-    size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, port);
-    char *line = mur_alloc_text("exec %s -agent %d %d", quoted(own_path()), child->place, child->tree->place);
-    char address[64];
-
-    for (size_t i = 0; i < count; i++) {
-        char *longer = mur_alloc_text("%s %s", line, quoted(mur_address_text(&addresses[i], address)));
-
-        free(line);
-        line = longer;
-    }
-    return line;
-}
-
 static void add(char **argv, int *count, char *word)
 {
     if (*count < 250)
@@ -125,6 +112,40 @@ static void add_all(char **argv, int *count, char **words)
 {
     for (; words && *words; words++)
         add(argv, count, *words);
+}
+
+/* Words for a shell, or as they are. */
+static void add_agent(const struct mur_child *child, uint16_t port, bool is_raw, char **argv, int *count)
+{
+    struct mur_address addresses[MUR_ADDRESSES_MAX];
+    size_t address_count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, port);
+    char address[64];
+
+    add(argv, count, is_raw ? mur_alloc_text("%s", own_path()) : quoted(own_path()));
+    add(argv, count, mur_alloc_text("-agent"));
+    add(argv, count, mur_alloc_text("%d", child->place));
+    add(argv, count, mur_alloc_text("%d", child->tree->place));
+    if (child->secret_file)
+        add(argv, count, quoted(child->secret_file));
+    for (size_t i = 0; i < address_count; i++)
+        add(argv, count, quoted(mur_address_text(&addresses[i], address)));
+}
+
+/* For a shell. */
+static char *remote_command(const struct mur_child *child, uint16_t port)
+{
+    char *words[MUR_ADDRESSES_MAX + 8], *line = mur_alloc_text("exec");
+    int count = 0;
+
+    add_agent(child, port, false, words, &count);
+    for (int i = 0; i < count; i++) {
+        char *longer = mur_alloc_text("%s %s", line, words[i]);
+
+        free(words[i]);
+        free(line);
+        line = longer;
+    }
+    return line;
 }
 
 static void make_manager_command(const struct mur_child *child, uint16_t port, const struct manager *manager,
@@ -141,9 +162,7 @@ static void make_manager_command(const struct mur_child *child, uint16_t port, c
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
     add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host));
-    for (i = 0; manager->after[i]; i++)
-        add(argv, &count, mur_alloc_text("%s", manager->after[i]));
-    add(argv, &count, remote_command(child, port));
+    add_agent(child, port, manager == &managers[0], argv, &count);
     argv[count] = NULL;
 }
 
@@ -183,6 +202,26 @@ static bool write_secret(int fd, const unsigned char *secret, size_t bytes)
     return write(fd, line, length) == (ssize_t)length; /* a pipe has room for it */
 }
 
+/* False with errno. */
+static bool make_secret_file(struct mur_child *child)
+{
+    const char *home = getenv("HOME");
+    const struct mur_jobspec *job = child->tree->job;
+    int fd;
+    bool is_written;
+
+    child->secret_file = mur_alloc_text("%s/.murmur-XXXXXX", home ? home : ".");
+    fd = mkostemp(child->secret_file, O_CLOEXEC); /* readable by the user alone */
+    if (fd < 0) {
+        free(child->secret_file);
+        child->secret_file = NULL;
+        return false;
+    }
+    is_written = write_secret(fd, job->secret, sizeof job->secret);
+    close(fd);
+    return is_written;
+}
+
 static _Noreturn void run_command(char **argv, int input)
 {
     sigset_t none;
@@ -198,14 +237,32 @@ static _Noreturn void run_command(char **argv, int input)
              "cannot execute '%s', which is to start an agent on another host: %s", argv[0], strerror(errno));
 }
 
+void mur_start_forget(struct mur_child *child)
+{
+    if (!child->secret_file)
+        return;
+    unlink(child->secret_file); /* the agent has done so already, unless it never came up */
+    free(child->secret_file);
+    child->secret_file = NULL;
+}
+
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure)
 {
+    const struct manager *manager = find_manager(child->tree->job);
     char **argv = mur_alloc(256, sizeof *argv);
     int ends[2] = {-1, -1};
     pid_t pid = -1;
 
-    if (find_manager(child->tree->job))
-        make_manager_command(child, port, find_manager(child->tree->job), argv);
+    if (manager && manager->has_no_input && !make_secret_file(child)) {
+        *failure = (struct mur_frame){
+            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+        mur_frame_set_text(failure, "cannot write a file into the home directory for the agent on %s: %s",
+                           child->host->name, strerror(errno));
+        free(argv);
+        return false;
+    }
+    if (manager)
+        make_manager_command(child, port, manager, argv);
     else
         make_command(child, port, argv);
     if (pipe2(ends, O_CLOEXEC) == 0 && write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))

@@ -471,6 +471,7 @@ bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status)
             continue;
         child->starter = 0;
         child->starter_status = status;
+        mur_start_forget(child);
         if (child->state == MUR_CHILD_STARTING && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
             start_failed(child); /* one that ends well may have left the agent in the background */
         else if (child->state == MUR_CHILD_CUT && !(WIFEXITED(status) && WEXITSTATUS(status) == SSH_TROUBLE))

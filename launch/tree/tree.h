@@ -42,7 +42,8 @@ struct mur_child {
     const struct mur_host *host;
     pid_t starter; /* the command that started it; 0: it has ended */
     int starter_status;
-    int64_t due; /* when a child that starts or is cut off is taken for lost */
+    char *secret_file; /* where the start command passes no input on; else NULL */
+    int64_t due;       /* when a child that starts or is cut off is taken for lost */
     struct mur_branch branch;
     struct mur_stream streams[2]; /* its output, read by output.c from pipes */
     int pipes[2];                 /* which this agent fills */
@@ -101,6 +102,7 @@ int mur_place_count(const struct mur_jobspec *job); /* places are below this */
 /* start.c: starts the agent of the child, by whatever command reaches its host. The secret goes through the command's
  * standard input. */
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure);
+void mur_start_forget(struct mur_child *child);            /* the command has ended */
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
 
 /* remote.c: what `mpiexec -agent ...` does, which mur_start_agent has made up. */

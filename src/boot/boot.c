@@ -65,7 +65,7 @@ static int make_job(void)
     if (job == MAP_FAILED)
         return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)bytes,
                          strerror(errno));
-    job->size = job->nodes = job->local_size = 1;
+    job->size = job->nodes = job->local_size = job->machine_ranks = 1;
     mur_secret_random(job->secret, sizeof job->secret);
     mur_process.job = job;
     mur_process.node_bytes = bytes - mur_job_bytes(1);

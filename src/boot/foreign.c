@@ -284,7 +284,7 @@ static int make_memory(struct mur_job **job, const int *node_of, int nodes, uint
     (*job)->size = pmi.size;
     (*job)->nodes = nodes;
     (*job)->node = node_of[pmi.rank];
-    (*job)->local_size = mur_process.local_size;
+    (*job)->local_size = (*job)->machine_ranks = mur_process.local_size;
     for (int i = 0; i < pmi.size; i++)
         (*job)->node_of[i] = node_of[i];
     mur_process.node_fd = file;

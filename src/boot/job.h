@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 4 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 5 /* raised whenever anything in this file changes its meaning */
 
 /* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER,
  * the sets and the port. */
@@ -38,14 +38,15 @@ enum { MUR_SECRET_BYTES = 32 };
 
 enum { MUR_PSET_NAME_MAX = 1024 }; /* bytes of the name of a process set, with its NUL */
 
-/* The same for all ranks of the node, but read by none before it is complete. */
+/* The same for all ranks of the node, but read by none before it is complete, but for machine_ranks. */
 struct mur_job {
     unsigned char secret[MUR_SECRET_BYTES]; /* known to the processes of the job alone; proves a connection's right */
     int32_t size;                           /* ranks of the job */
     int32_t nodes;
-    int32_t node;       /* this one's number */
-    int32_t local_size; /* ranks on it */
-    int32_t node_of[];  /* [size] the number of each rank's node */
+    int32_t node;          /* this one's number */
+    int32_t local_size;    /* ranks on it */
+    int32_t machine_ranks; /* on the machine, which may be several nodes, with the same cores; 0: not known yet */
+    int32_t node_of[];     /* [size] the number of each rank's node */
 };
 
 /* Bytes at the start of the node's memory that the job takes: whole pages. */

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "boot/job.h"
 #include "boot/process.h"
 #include "transport/shm/shm.h"
 
@@ -102,9 +103,10 @@ bool mur_cores_suffice(bool *is_final)
 {
     static int quota; /* asked once: reading it takes several files */
     uint64_t cpus[16] = {0};
-    int cores = 0;
+    int cores = 0, ranks;
 
-    *is_final = true;
+    ranks = __atomic_load_n(&mur_process.job->machine_ranks, __ATOMIC_RELAXED); /* stored by launch/agent/machine.c */
+    *is_final = ranks > 0;
     for (int i = 0; i < mur_shm.size; i++) {
         struct mur_rank_block *block = &mur_shm.node->ranks[i];
 
@@ -119,5 +121,5 @@ bool mur_cores_suffice(bool *is_final)
         cores += __builtin_popcountll(cpus[word]);
     if (!quota)
         quota = mur_cores_quota();
-    return (cores < quota ? cores : quota) >= mur_process.local_size;
+    return (cores < quota ? cores : quota) >= mur_process.local_size && cores >= ranks;
 }

@@ -163,10 +163,15 @@ static void test_failures(void)
 
 static void spawn_one(const char *what)
 {
-    char *argv[] = {(char *)(uintptr_t)what, NULL};
+    char *argv[] = {(char *)(uintptr_t)what, NULL}, text[MPI_MAX_ERROR_STRING];
+    int code, length;
     MPI_Comm inter;
 
-    CHECK(MPI_Comm_spawn(self, argv, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE) == MPI_SUCCESS);
+    code = MPI_Comm_spawn(self, argv, 1, MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+    MPI_Error_string(code, text, &length);
+    if (code != MPI_SUCCESS)
+        fprintf(stderr, "%s\n", text);
+    CHECK(code == MPI_SUCCESS);
     CHECK(MPI_Comm_disconnect(&inter) == MPI_SUCCESS);
 }
 

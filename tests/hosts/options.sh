@@ -49,6 +49,21 @@ job 0 -n 4 -bind-to "user:$cpu" -report-bindings sh -c 'sed -n "s/^Cpus_allowed_
 is "bound" "$cpu;$cpu;$cpu;$cpu;" out
 says "the report" "rank 3 on h2 is bound to CPU $cpu" err
 
+# Hosts that are one machine, and so have the same cores; but not where they may use different ones.
+job 0 -n 5 "$bin/hosts-machine" </dev/null
+is "ranks on the machine" "5;5;5;5;5;" out
+job 0 -n 5 -agent-width 1 "$bin/hosts-machine" </dev/null
+is "ranks on the machine, agents in a row" "5;5;5;5;5;" out
+job 0 -host h1:2 -n 2 "$bin/hosts-machine" </dev/null
+is "ranks on an only host" "2;2;" out
+if [ "$(nproc)" -gt 1 ]; then
+    last=$(taskset -pc $$ | sed 's/.*[-,:] *//')
+    sed "s/exec ip netns/[ \$host != h2 ] || pin='taskset -c $last'; exec \$pin ip netns/" rsh >pinned
+    chmod +x pinned
+    timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/pinned" -f list -n 5 "$bin/hosts-machine" >out 2>err
+    is "ranks that share cores" "2;2;3;3;3;" out
+fi
+
 echo one >in
 job 0 -l -stdin none cat <in
 is "-stdin none" "" out

@@ -63,4 +63,9 @@ until_true() { # waits up to 20 s for a command to succeed
 has_lines() { [ "$(wc -l <"$1" 2>/dev/null || echo 0)" -ge "$2" ]; } # file, count
 none_left() { [ -z "$(survivors)" ]; }
 some_left() { [ "$(survivors | wc -l)" -ge "$1" ]; }
-agent_of() { cat "/proc/$1/task/$1/children" 2>/dev/null || ps -o pid= --ppid "$1"; }
+children_of() { cat "/proc/$1/task/$1/children" 2>/dev/null || ps -o pid= --ppid "$1"; }
+guard_of() { # the agent's parent
+    local child
+    for child in $(children_of "$1"); do [ "$(cat "/proc/$child/comm")" = mur-guard ] && echo "$child"; done
+}
+agent_of() { children_of "$(guard_of "$1")"; }

@@ -23,8 +23,16 @@ same "exit code" 137 $?
 contains "message" "the agent on $(hostname) (pid ${AGENT// /}) was killed by signal 9" "$(cat "$DIR/err")"
 none_left || fail "processes are left after the agent's death"
 
-start # daemons of ranks have no subreaper left here
+start daemon # which the guard finds
+until_true some_left 8
 kill -9 $JOB $AGENT
+wait $JOB 2>/dev/null
+until_true none_left
+
+start daemon
+until_true some_left 8
+GUARD=$(guard_of $JOB)
+kill -9 $JOB $GUARD
 wait $JOB 2>/dev/null
 until_true none_left
 
@@ -54,9 +62,7 @@ until_true none_left
 JOB=$!
 until_true has_lines "$DIR/out" 1
 sleeper=$(cat "$DIR/pid")
-for child in $(agent_of $JOB); do
-    [ "$child" = "$sleeper" ] || kill -9 "$child"
-done
+kill -9 $(agent_of $JOB)
 wait $JOB
 same "exit code" 137 $?
 kill "$sleeper" || fail "a stranger was killed"
