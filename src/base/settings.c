@@ -51,7 +51,7 @@ const struct mur_setting mur_setting_table[] = {
      "1: ranks compare what they ask for before each collective: operation, root, counts, datatypes"},
     {"MUR_RMA_DIRECT", "rma", "0 or 1", 1, 0, 1, SETTING(rma_direct), MUR_ANY_TIME, true,
      "one-sided operations reach the memory of ranks of the node directly; 0 uses messages for everything"},
-    {"MUR_RMA_ERRAND_MAX", "rma", "bytes", 4096, 0, 4096, SETTING(rma_errand_max), MUR_ANY_TIME, false,
+    {"MUR_RMA_ERRAND_MAX", "rma", "bytes", 8192, 0, 16384, SETTING(rma_errand_max), MUR_ANY_TIME, false,
      "largest operation that a rank of the node performs for another while it polls; 0: none, system calls copy it"},
     {"MUR_RMA_PATIENCE", "rma", "nanoseconds", 2000, 0, 1000000000, SETTING(rma_patience), MUR_ANY_TIME, false,
      "how long such an operation waits for the rank before it is copied"},

@@ -71,8 +71,9 @@ struct mur_win_target {
     uint32_t flushes;                /* asked for and not answered yet */
     struct mur_win_control *control; /* NULL: its locks are reached by message */
     struct mur_rma_desk *desk;       /* for errands, where it is reached by copies; or NULL */
-    uint16_t skips, next_skips;  /* operations that try none, since the last try found nobody there; after the next */
-    struct mur_rma_queue *queue; /* of operations by message; NULL before the first. Owned */
+    uint16_t skips;                  /* operations that try none, since the latest try found nobody there */
+    bool is_woken;                   /* after that try */
+    struct mur_rma_queue *queue;     /* of operations by message; NULL before the first. Owned */
 };
 
 enum mur_win_access {

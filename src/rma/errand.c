@@ -9,9 +9,10 @@
  *          -> done, or failed, with what was fetched; the origin reads it, and frees the desk
  *
  * The origin waits for as long as the copy would have taken; if nobody has claimed the errand by then, it is withdrawn,
- * and the origin copies. That a target polls cannot be known, only tried, so after each failure errands are tried less
- * often: to a target that computes all the time they cost nearly nothing, and no target is ever needed. (The rule of
- * renting skis: what waits as long as the other way costs never loses more than that.) */
+ * and the origin copies. (The rule of renting skis: what waits as long as the other way costs never loses more than
+ * that.) That a target polls cannot be known, only tried. After a failure it is woken, in case that it sleeps in MPI,
+ * and tried again some operations later; where nobody is there even then it computes, and is let be for long. So
+ * errands cost next to nothing where they fail, and no target is ever needed. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -25,7 +26,13 @@
 #include "rma/rma.h"
 
 enum { FREE, TAKEN, POSTED, CLAIMED, DONE, FAILED }; /* FREE is 0: the engine looks for anything else */
-enum { DATA_MAX = 8192, LOOKS = 8 /* between two looks at the clock */, SPINS = 1000, SKIPS_MIN = 8, SKIPS_MAX = 256 };
+enum {
+    DATA_MAX = 16384,
+    LOOKS = 8 /* between two looks at the clock */,
+    SPINS = 1000,
+    SKIPS_AWAKENING = 24,
+    SKIPS_COMPUTING = 256
+};
 
 /* What is small fits in the first line. */
 struct mur_rma_desk {
@@ -35,7 +42,7 @@ struct mur_rma_desk {
     uint64_t place;
     uint32_t basic; /* type of the elements */
     uint32_t unused;
-    unsigned char data[DATA_MAX]; /* brought, then fetched */
+    unsigned char data[DATA_MAX]; /* brought, then fetched; of a swap, two values of a few bytes */
 };
 
 static struct mur_rma_desk *own;
@@ -170,24 +177,31 @@ static bool run(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, en
     return is_good;
 }
 
+/* The peer was not there: it sleeps, and is soon awake, or it computes. */
+static void try_later(struct mur_win_target *target, const struct mur_peer *peer)
+{
+    target->is_woken = !target->is_woken;
+    target->skips = target->is_woken ? SKIPS_AWAKENING : SKIPS_COMPUTING;
+    if (target->is_woken)
+        peer->transport->rouse(&peer->process, 1);
+}
+
 bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                     size_t bytes)
 {
     struct mur_win_target *target = &a->win->targets[a->rank];
 
-    if (!target->desk || bytes > (size_t)mur_settings.rma_errand_max || bytes > DATA_MAX / 2 || !mur_wait_polls())
+    if (!target->desk || bytes > (size_t)mur_settings.rma_errand_max || bytes > DATA_MAX || !mur_wait_polls())
         return false;
     if (target->skips) {
         target->skips--;
         return false;
     }
     if (run(target->desk, a, kind, leaf, bytes)) {
-        target->next_skips = 0;
+        target->is_woken = false;
         mur_counters.errands++;
         return true;
     }
-    target->next_skips = target->next_skips ? target->next_skips * 2 : SKIPS_MIN;
-    target->next_skips = target->next_skips < SKIPS_MAX ? target->next_skips : SKIPS_MAX;
-    target->skips = target->next_skips;
+    try_later(target, &mur_engine.peers[a->win->comm->processes[a->rank]]);
     return false;
 }

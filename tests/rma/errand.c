@@ -8,7 +8,7 @@
 
 #include "random.h"
 
-enum { WORDS = 1024, MOST = 700, ROUNDS = 2000, SMALL = 512 /* elements of 8 bytes that are performed */ };
+enum { WORDS = 2048, MOST = 1400, ROUNDS = 2000, SMALL = 1024 /* elements of 8 bytes that are performed */ };
 
 static int rank;
 static long long *memory, copy[WORDS], buffer[WORDS], result[WORDS];
