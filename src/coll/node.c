@@ -118,8 +118,10 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         if (!c->to.is_irregular && (small = choose_small(mur_block_bytes(c))))
             return small;
         bytes = c->to.is_irregular ? all_bytes(&c->to, comm->size) : ranks * mur_block_bytes(c);
-        if (bytes > MUR_BOARD_HALF_MAX || ranks == 2)
-            return comm->board->channels ? mur_node_cells : NULL;
+        if (ranks == 2)
+            return mur_node_cells;
+        if (bytes > MUR_BOARD_HALF_MAX)
+            return ranks <= MUR_BOARD_HALF_MAX / 64 ? mur_node_share_slices : NULL;
         return c->to.is_irregular ? mur_node_share_irregular : mur_node_share;
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
@@ -146,6 +148,7 @@ static const char *name_of(advance_function *advance)
     return advance == mur_node_lines                                          ? "board, lines"
            : advance == mur_node_slots                                        ? "board, slots"
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
+           : advance == mur_node_share_slices                                 ? "board, slices"
            : advance == mur_node_stream                                       ? "board, pieces"
            : advance == mur_node_scan                                         ? "board, chain"
            : advance == mur_node_reduce_parts                                 ? "board, parts"

@@ -43,6 +43,7 @@ bool mur_node_lines(struct mur_node_op *op);           /* node_small.c: what fit
 bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: and what fits into slots */
 bool mur_node_share(struct mur_node_op *op);           /* node_blocks.c: blocks that fit into a half */
 bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgather of blocks that differ */
+bool mur_node_share_slices(struct mur_node_op *op);    /* node_blocks.c: allgather of large blocks */
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
@@ -67,6 +68,12 @@ bool mur_node_refuse(struct mur_node_op *op);
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
+
+/* Where so many bytes of the next half are to be used. */
+static inline char *mur_node_half(const struct mur_board *board, size_t bytes)
+{
+    return board->halves[board->turn] + (bytes <= board->warm ? board->place : 0);
+}
 
 /* Ends a piece in which all ranks have passed, or will pass, so many phases. */
 void mur_node_leave_half(struct mur_node_op *op, int phases);

@@ -24,7 +24,7 @@ void mur_node_leave_half(struct mur_node_op *op, int phases)
     board->turn ^= 1;
     /* Not always the same lines: what several ranks have read is cheaper to write when their caches have dropped it. */
     if (board->turn == 0)
-        board->place = board->place + 2 * board->half <= MUR_BOARD_HALF_MAX ? board->place + board->half : 0;
+        board->place = board->place + 2 * board->warm <= MUR_BOARD_HALF_MAX ? board->place + board->warm : 0;
 }
 
 /* ---- blocks that all fit at once ---- */
@@ -115,7 +115,7 @@ bool mur_node_share(struct mur_node_op *op)
     struct mur_board *board = op->board;
     size_t block = op->c.kind == MUR_SCATTER && op->c.to.buffer != MPI_IN_PLACE ? mur_blocks_bytes(&op->c.to)
                                                                                 : mur_block_bytes(&op->c);
-    char *half = board->halves[board->turn] + (block * (size_t)board->size <= board->half ? board->place : 0);
+    char *half = mur_node_half(board, block * (size_t)board->size);
 
     if (op->stage == 0) {
         if (!mur_node_take_half(op))
@@ -190,6 +190,86 @@ bool mur_node_share_irregular(struct mur_node_op *op)
     return true;
 }
 
+/* ---- the same in rounds, a slice of each block at a time ---- */
+
+/* Of the block of a rank, `bytes` that come at `at`: what this rank has, and where it wants another's. */
+static void write_slice(const struct mur_node_op *op, size_t at, size_t bytes, char *out)
+{
+    const struct mur_blocks *from = &op->c.from, *to = &op->c.to;
+    int rank = op->board->rank;
+    struct mur_cursor cursor;
+
+    if (from->buffer == MPI_IN_PLACE)
+        mur_cursor_start(&cursor, mur_block(to, rank), mur_block_count(to, rank), to->type);
+    else
+        mur_cursor_start(&cursor, from->buffer, from->count, from->type);
+    mur_cursor_seek(&cursor, at);
+    mur_cursor_pack(&cursor, out, bytes);
+}
+
+static void read_slice(const struct mur_node_op *op, int rank, size_t at, size_t bytes, const char *in)
+{
+    const struct mur_blocks *to = &op->c.to;
+    struct mur_cursor cursor;
+
+    mur_cursor_start(&cursor, mur_block(to, rank), mur_block_count(to, rank), to->type);
+    mur_cursor_seek(&cursor, at);
+    mur_cursor_unpack(&cursor, in, bytes);
+}
+
+/* What of a rank's block the round under way takes. */
+static size_t slice_of(const struct mur_node_op *op, int rank, size_t room)
+{
+    size_t bytes = bytes_of(&op->c.to, rank), at = (size_t)op->position;
+
+    return bytes <= at ? 0 : bytes - at < room ? bytes - at : room;
+}
+
+static bool has_slices_left(const struct mur_node_op *op)
+{
+    for (int rank = 0; rank < op->board->size; rank++)
+        if (slice_of(op, rank, 1))
+            return true;
+    return false;
+}
+
+static void read_slices(const struct mur_node_op *op, const char *half, size_t room)
+{
+    for (int i = 1; i <= op->board->size; i++) { /* everybody starts with another */
+        int rank = (op->board->rank + i) % op->board->size;
+        size_t bytes = slice_of(op, rank, room);
+
+        if (bytes && (rank != op->board->rank || op->c.from.buffer != MPI_IN_PLACE))
+            read_slice(op, rank, (size_t)op->position, bytes, half + (size_t)rank * room);
+    }
+}
+
+bool mur_node_share_slices(struct mur_node_op *op)
+{
+    struct mur_board *board = op->board;
+    size_t room = MUR_BOARD_HALF_MAX / (size_t)board->size & ~(size_t)63, bytes;
+
+    while (has_slices_left(op)) {
+        char *half = board->halves[board->turn];
+
+        if (op->stage == 0) {
+            if (!mur_node_take_half(op))
+                return false;
+            if ((bytes = slice_of(op, board->rank, room)))
+                write_slice(op, (size_t)op->position, bytes, half + (size_t)board->rank * room);
+            mur_board_pass(board);
+            op->stage = 1;
+        }
+        if (!mur_board_all_passed(board, op->phase + 1, &op->next))
+            return false;
+        read_slices(op, half, room);
+        mur_node_leave_half(op, 1);
+        op->position += (MPI_Count)room;
+        op->stage = 0;
+    }
+    return true;
+}
+
 /* ---- a broadcast in pieces ---- */
 
 /* Small enough that root and readers work at the same time, large enough that a shared core seldom changes hands. */
@@ -197,7 +277,7 @@ static size_t piece_of(const struct mur_board *board, size_t bytes)
 {
     size_t piece = bytes / 4 < 64 << 10 ? 64 << 10 : bytes / 4;
 
-    return piece < board->half ? piece : board->half;
+    return piece < board->warm ? piece : board->warm;
 }
 
 /* The root writes a piece and passes; the others pass when they have read the piece before. */
@@ -212,7 +292,7 @@ bool mur_node_stream(struct mur_node_op *op)
     mur_cursor_start(&cursor, to->buffer, to->count, to->type);
     mur_cursor_seek(&cursor, (size_t)op->position);
     while ((size_t)op->position < bytes) {
-        char *half = board->halves[board->turn] + board->place;
+        char *half = mur_node_half(board, most);
         size_t piece = bytes - (size_t)op->position < most ? bytes - (size_t)op->position : most;
 
         if (op->stage == 0) {

@@ -377,40 +377,78 @@ static void keep_own(const struct mur_node_op *op)
         mur_copy_typed(in.buffer, in.count, in.type, out.buffer, out.count, out.type);
 }
 
+/* A rank that has something for the root alone, or from it. */
+static bool is_spoke(const struct mur_node_op *op)
+{
+    bool has_root = op->c.kind == MUR_BCAST || op->c.kind == MUR_GATHER || op->c.kind == MUR_SCATTER;
+
+    return has_root && op->board->rank != op->c.root;
+}
+
+static void begin_with(struct mur_board_channel *channel)
+{
+    channel->out_at = channel->in_at = channel->in_bytes = 0;
+    channel->is_sent = channel->is_received = false;
+}
+
+/* op->step counts what is still to be done: to each rank, and from each. */
 static void begin(struct mur_node_op *op)
 {
-    for (int rank = 0; rank < op->board->size; rank++) {
-        struct mur_board_channel *channel = &op->board->channels[rank];
+    struct mur_board *board = op->board;
 
-        channel->out_at = channel->in_at = channel->in_bytes = 0;
-        channel->is_sent = channel->is_received = rank == op->board->rank;
-    }
     op->stage = 1;
+    op->step = is_spoke(op) ? 2 : 2 * (board->size - 1);
+    if (is_spoke(op)) {
+        begin_with(&board->channels[op->c.root]);
+        return;
+    }
+    for (int rank = 0; rank < board->size; rank++)
+        if (rank != board->rank)
+            begin_with(&board->channels[rank]);
+}
+
+/* Whether something was moved. */
+static bool exchange(struct mur_node_op *op, int from, int to)
+{
+    struct mur_board_channel *in = &op->board->channels[from], *out = &op->board->channels[to];
+    bool has_moved = false;
+
+    if (!in->is_received) {
+        has_moved |= receive_some(op, from);
+        op->step -= in->is_received;
+    }
+    if (!out->is_sent) {
+        has_moved |= send_some(op, to);
+        op->step -= out->is_sent;
+    }
+    return has_moved;
+}
+
+/* Everybody starts with another. */
+static bool exchange_with_all(struct mur_node_op *op)
+{
+    int size = op->board->size, from = op->board->rank, to = from;
+    bool has_moved = false;
+
+    for (int i = 1; i < size; i++) {
+        from = from ? from - 1 : size - 1;
+        to = to + 1 < size ? to + 1 : 0;
+        has_moved |= exchange(op, from, to);
+    }
+    return has_moved;
 }
 
 bool mur_node_cells(struct mur_node_op *op)
 {
-    struct mur_board *board = op->board;
-    bool is_first = op->stage == 0, has_moved = true, is_over = false;
+    bool is_first = op->stage == 0, has_moved = true;
 
     if (is_first)
         begin(op);
-    while (has_moved && !is_over) {
-        has_moved = false;
-        is_over = true;
-        for (int i = 1; i < board->size; i++) { /* everybody starts with another */
-            int to = (board->rank + i) % board->size, from = (board->rank - i + board->size) % board->size;
-
-            if (!board->channels[from].is_received)
-                has_moved |= receive_some(op, from);
-            if (!board->channels[to].is_sent)
-                has_moved |= send_some(op, to);
-        }
+    while (has_moved && op->step) {
+        has_moved = is_spoke(op) ? exchange(op, op->c.root, op->c.root) : exchange_with_all(op);
         if (is_first)
             keep_own(op); /* while the others come */
         is_first = false;
-        for (int rank = 0; rank < board->size; rank++)
-            is_over = is_over && board->channels[rank].is_sent && board->channels[rank].is_received;
     }
-    return is_over;
+    return op->step == 0;
 }

@@ -79,7 +79,7 @@ bool mur_node_reduce_parts(struct mur_node_op *op)
     struct mur_board *board = op->board;
 
     while (op->position < op->c.from.count) {
-        char *half = board->halves[board->turn] + board->place;
+        char *half = mur_node_half(board, board->half);
 
         op->piece = mur_node_elements_of_all(op, op->c.from.count - op->position);
         if (!reduce_piece(op, half))
@@ -162,7 +162,7 @@ bool mur_node_reduce_ring(struct mur_node_op *op)
     size_t extent = (size_t)op->c.from.type->size;
 
     while (op->position < elements(&op->c)) {
-        char *half = board->halves[board->turn] + board->place;
+        char *half = mur_node_half(board, board->half);
 
         if (op->stage == 0) {
             if (!mur_node_take_half(op))

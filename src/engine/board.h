@@ -4,8 +4,8 @@
  *   lines   for each rank a ring of MUR_BOARD_DEPTH cache lines: a number, and up to MUR_BOARD_FEW bytes
  *   slots   for each rank a ring of MUR_BOARD_SLOTS pieces of MUR_BOARD_SLOT bytes, for what a line does not hold
  *   phases  for each rank a counter of how far it has come in collectives that take several steps
- *   halves  two pieces of memory that large data pass through in turns; what is worked on several times uses of each
- *           only as much as stays in a core's cache
+ *   halves  two pieces of memory that large data pass through in turns; where ranks have cores of their own, what is
+ *           worked on several times uses of each only as much as stays in a core's cache
  *   cells   for each ordered pair of ranks, where they are not many: messages in pieces, which nobody else sees
  *
  * Small collectives are numbered; every rank posts each of them in its ring, with data or without. Having posted
@@ -88,7 +88,7 @@ struct mur_board_channel {
 
 struct mur_board_memory {
     _Atomic uint32_t users;                                     /* members that have not freed the communicator yet */
-    _Atomic uint32_t half;                                      /* bytes of a half in use; the first to come measures */
+    _Atomic uint32_t half, warm;                                /* as below; the first to come measures */
     int32_t ranks;                                              /* room for so many */
     _Atomic uint32_t is_broken;                                 /* ranks have called what does not fit together */
     struct mur_board_line lines[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], slots [ranks]
@@ -101,7 +101,8 @@ struct mur_board {
     struct mur_board_phase *phases;
     unsigned char *slots;
     char *halves[2];
-    size_t half;                        /* bytes */
+    size_t half;                        /* bytes of it that collectives in several steps use, */
+    size_t warm;                        /* and bytes that stay in a core's cache */
     struct mur_board_phase *reads;      /* [sender][receiver]: how many heads the receiver has read. NULL: no cells */
     struct mur_board_head *heads;       /* [sender][receiver][depth] */
     uint64_t depth;                     /* a power of two */
@@ -120,9 +121,9 @@ struct mur_board {
     uint64_t mixed;                  /* and both together, as the links of a scan, when all have passed this */
     uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
     int link;                        /* to be written next */
-    int turn;                        /* the half to be written next, */
-    size_t place;                    /* and from which byte on, unless all of it is needed */
-    bool is_common;                  /* in common memory, which is never used again */
+    int turn;         /* the half to be written next, */
+    size_t place;     /* and from which byte on, where `warm` bytes are enough */
+    bool is_common;   /* in common memory, which is never used again */
 };
 
 /* Bytes of shared memory for a board of so many ranks. */
