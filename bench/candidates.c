@@ -31,6 +31,8 @@ static void call(const char *kind, int bytes, int root, MPI_Comm comm)
         MPI_Allreduce(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
     else if (!strcmp(kind, "reduce_scatter"))
         MPI_Reduce_scatter_block(out, in, count / size, MPI_DOUBLE, MPI_SUM, comm);
+    else if (!strcmp(kind, "exscan"))
+        MPI_Exscan(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
     else
         MPI_Scan(out, in, count, MPI_DOUBLE, MPI_SUM, comm);
 }

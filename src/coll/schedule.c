@@ -374,8 +374,8 @@ static void finish_step(struct mur_schedule *schedule, struct mur_step *step, in
     MPI_Count bytes = mur_status_bytes(status);
 
     step->request = NULL;
-    if (!schedule->is_strict) {
-        mur_schedule_fail(schedule, rc);
+    if (!schedule->is_strict || (rc && mur_error_class(rc) != MPI_ERR_TRUNCATE)) {
+        mur_schedule_fail(schedule, rc); /* after the loss of a process the rest would be of no use */
         return;
     }
     if (!rc && step->kind == MUR_STEP_RECEIVE && !step->is_up_to && bytes != step->out_count * step->out_type->size)

@@ -2,7 +2,7 @@
 /* The TCP transport: opening, progress, sleeping, the table of operations.
  *
  * Progress polls the one or two links that had frames lately by reading from them, and asks epoll for everything else
- * now and then; where there are more of them, or the core is shared, it asks epoll at once. Who sleeps, sleeps in
+ * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. Who sleeps, sleeps in
  * epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of other threads. */
 #include <errno.h>
 #include <stdio.h>
@@ -24,6 +24,7 @@ enum {
     EVENTS = 64,          /* taken at once */
     PASSES_A_LOOK = 64,   /* of polling hot links, until epoll is asked */
     PASSES_COLD = 32,     /* the same when there is no hot link */
+    PASSES_A_YIELD = 16,  /* that a pass counts for when other ranks have had the core meanwhile */
     POLLED_LINKS = 2,     /* more reads in vain cost more than epoll, which knows all */
     BRIEF = 1,            /* milliseconds */
     SILENT_POLLS = 20000, /* after which a link is not hot any more */
@@ -180,9 +181,10 @@ static int poll_all(void)
 /* Whether epoll is to be asked in this pass. */
 static bool is_look_due(void)
 {
-    bool is_due = ++mur_tcp.passes % (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) == 0;
-
-    return is_due || mur_tcp.greeting_count || mur_transport_has_yielded || mur_tcp.hot_count > POLLED_LINKS;
+    mur_tcp.passes += mur_transport_has_yielded ? PASSES_A_YIELD : 1;
+    mur_transport_has_yielded = false;
+    return mur_tcp.passes >= (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) || mur_tcp.greeting_count ||
+           mur_tcp.hot_count > POLLED_LINKS;
 }
 
 static int tcp_progress(void)
@@ -195,7 +197,7 @@ static int tcp_progress(void)
     }
     if (!is_look_due())
         return moved + poll_hot();
-    mur_transport_has_yielded = false;
+    mur_tcp.passes = 0;
     moved += poll_all();
     if (mur_tcp.is_timed)
         moved += tick();
@@ -257,7 +259,7 @@ static void tcp_sleep(bool is_brief)
 /* What came is handled by the next progress, which asks epoll. */
 static void tcp_end_sleep(void)
 {
-    mur_tcp.passes = (uint32_t)-1;
+    mur_tcp.passes = PASSES_A_LOOK;
 }
 
 static void tcp_wake(void)
