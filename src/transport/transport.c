@@ -10,6 +10,7 @@
 #include "transport/foreign.h"
 
 bool mur_transport_has_unsent;
+struct mur_awaited mur_awaited = {.frame.kind = MUR_AWAITED_NONE};
 void (*mur_foreign_lost)(struct mur_peer *peer);
 
 static const char *wanted(void)
