@@ -143,6 +143,11 @@ void mur_match_withdraw(struct mur_match_node *node)
     erase(&match.posted, node);
 }
 
+bool mur_match_has_posted(void)
+{
+    return match.posted.count != 0;
+}
+
 static inline struct mur_match_node *earlier(struct mur_match_node *a, struct mur_match_node *b)
 {
     if (!a || !b)

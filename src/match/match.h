@@ -55,6 +55,9 @@ void mur_match_withdraw(struct mur_match_node *node);
 /* Takes the first posted receive that matches; NULL when there is none. */
 struct mur_match_node *mur_match_arrival(uint32_t context, int32_t source, int32_t tag);
 
+/* Whether any receive is posted. */
+bool mur_match_has_posted(void);
+
 /* Keeps a message that no receive was posted for; copies its data. NULL when memory is exhausted. */
 struct mur_message *mur_match_keep(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 

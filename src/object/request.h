@@ -37,7 +37,7 @@ struct mur_request_kind {
     bool is_kept_while_active;                          /* must not be freed before it is waited for */
 };
 
-/* One cache line for what matching and waiting touch, then what the transfer needs. */
+/* One cache line for what matching and waiting touch, two more for what every request has, then the rest. */
 struct mur_request {
     struct mur_object object;
     struct mur_match_node match; /* of a receive that is posted */
@@ -54,24 +54,24 @@ struct mur_request {
     struct mur_type *type; /* a reference */
     struct mur_comm *comm; /* a reference; the communicator whose error handler applies */
     struct mur_peer *peer; /* NULL while not known */
-    struct mur_result result;
-    struct mur_backlog_entry backlog; /* of a send that found no room */
-    struct mur_task task;             /* of large messages */
-    struct mur_cursor *cursor;        /* of piecewise transfers; owned */
-    uint64_t peer_request;            /* the other side's request, as it named it; of a send 0 until it is matched */
-    struct mur_transfer *transfer;    /* of a large message that both sides copy */
-    uint64_t transfer_token;
-    size_t moved;           /* bytes of a piecewise transfer that have passed */
-    int pieces;             /* sent and not acknowledged yet */
-    struct mur_frame frame; /* of a queued send */
     /* A request that is part of another calls on_complete when it is complete, and is then freed. */
     void (*on_complete)(struct mur_request *part);
-    struct mur_request *owner;
-    /* of a request that has parts */
-    const struct mur_request_kind *kind;
-    void *extra; /* owned */
-    int parts;   /* not complete yet */
+    const struct mur_request_kind *kind; /* of a request that has parts */
+    struct mur_result result;
+    struct mur_cursor *cursor;        /* of piecewise transfers; owned */
+    struct mur_transfer *transfer;    /* of a large message that both sides copy */
+    struct mur_task task;             /* of large messages */
+    struct mur_backlog_entry backlog; /* of a send that found no room */
+    uint64_t peer_request;            /* the other side's request, as it named it; of a send 0 until it is matched */
+    uint64_t transfer_token;
+    size_t moved;              /* bytes of a piecewise transfer that have passed */
+    int pieces;                /* sent and not acknowledged yet */
+    struct mur_frame frame;    /* of a queued send */
+    struct mur_request *owner; /* whose part it is */
+    void *extra;               /* of a request that has parts; owned */
+    int parts;                 /* not complete yet */
 };
+_Static_assert(offsetof(struct mur_request, backlog) == 192, "what every request has is three lines");
 
 extern struct mur_pool mur_request_pool;
 

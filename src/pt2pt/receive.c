@@ -9,6 +9,7 @@
 #include "base/events.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
+#include "engine/lock.h"
 #include "pt2pt/flow.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
@@ -61,9 +62,58 @@ static void tell_unexpected(const struct mur_frame *frame, const void *data)
     mur_event(MUR_EVENT_UNEXPECTED, NULL, &event);
 }
 
+static inline int receive_request(void *buffer, MPI_Count count, struct mur_type *type, struct mur_comm *comm,
+                                  struct mur_request **request_p)
+{
+    struct mur_request *request;
+    size_t bytes;
+
+    if (__builtin_expect(__builtin_mul_overflow((size_t)count, (size_t)type->size, &bytes), 0))
+        bytes = SIZE_MAX;
+    request = mur_request_create(MUR_RECEIVE, comm, type);
+    if (__builtin_expect(!request, 0))
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a receive request");
+    request->buffer = buffer;
+    request->count = count;
+    request->bytes = bytes;
+    request->is_dense = type->is_dense || !bytes;
+    *request_p = request;
+    return MPI_SUCCESS;
+}
+
+/* A blocking receive that is all that this process waits for, as long as no other is posted: its message, if it is
+ * small, goes straight to its buffer (mur_awaited). What is not that simple makes a request of it. */
+static struct {
+    void *buffer;
+    MPI_Count count;
+    struct mur_type *type;
+    struct mur_comm *comm;
+    struct mur_request *request; /* once it is one */
+    bool is_busy;                /* with a receive, which may have got its message already */
+} awaiting;
+
+/* The request of the awaited receive, if this frame is for it. Without memory for one the message is kept, and the
+ * receive finds it. */
+static __attribute__((noinline)) struct mur_request *request_awaited(const struct mur_frame *frame)
+{
+    const struct mur_frame *wanted = &mur_awaited.frame;
+
+    if (wanted->context != frame->context || wanted->source != frame->source || wanted->tag != frame->tag)
+        return NULL;
+    mur_awaited.frame.kind = MUR_AWAITED_NONE;
+    awaiting.request = NULL;
+    receive_request(awaiting.buffer, awaiting.count, awaiting.type, awaiting.comm, &awaiting.request);
+    return awaiting.request;
+}
+
 static struct mur_request *find_receive(const struct mur_frame *frame)
 {
-    struct mur_match_node *node = mur_match_arrival(frame->context, frame->source, frame->tag);
+    struct mur_match_node *node;
+    struct mur_request *request;
+
+    if (mur_awaited.frame.kind != MUR_AWAITED_NONE && (request = request_awaited(frame)))
+        return request;
+    node = mur_match_arrival(frame->context, frame->source, frame->tag);
 
     return node ? (struct mur_request *)((char *)node - offsetof(struct mur_request, match)) : NULL;
 }
@@ -115,23 +165,51 @@ int mur_pt2pt_setup(void)
     return MPI_SUCCESS;
 }
 
-static inline int receive_request(void *buffer, MPI_Count count, struct mur_type *type, struct mur_comm *comm,
-                                  struct mur_request **request_p)
+/* Whether a receive may take its message from the peer's path itself: nothing that waits, or is posted or
+ * awaited, comes first. Sets what frame it would be. */
+static inline bool may_take(const struct mur_match_key *key, MPI_Count count, const struct mur_type *type,
+                            const struct mur_comm *comm, struct mur_frame *wanted)
 {
-    struct mur_request *request;
-    size_t bytes;
+    uint64_t room;
 
-    if (__builtin_expect(__builtin_mul_overflow((size_t)count, (size_t)type->size, &bytes), 0))
-        bytes = SIZE_MAX;
-    request = mur_request_create(MUR_RECEIVE, comm, type);
-    if (__builtin_expect(!request, 0))
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a receive request");
-    request->buffer = buffer;
-    request->count = count;
-    request->bytes = bytes;
-    request->is_dense = type->is_dense || !bytes;
-    *request_p = request;
-    return MPI_SUCCESS;
+    if (key->source < 0 || key->tag < 0 || !type->is_dense || mur_match_has_posted() || awaiting.is_busy ||
+        comm->has_lost || __builtin_mul_overflow((uint64_t)count, (uint64_t)type->size, &room))
+        return false;
+    *wanted = (struct mur_frame){.kind = MUR_FRAME_EAGER,
+                                 .context = key->context,
+                                 .source = key->source,
+                                 .tag = key->tag,
+                                 .bytes = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX};
+    return true;
+}
+
+/* Takes the message, if it is the next that has arrived. Sets the result. */
+static inline bool take(const struct mur_comm *comm, const struct mur_frame *wanted, void *buffer,
+                        struct mur_result *result)
+{
+    struct mur_peer *peer = &mur_engine.peers[comm->processes[wanted->source]];
+    int64_t bytes = peer->transport->take ? peer->transport->take(peer, wanted, buffer) : -1;
+
+    if (bytes < 0)
+        return false;
+    mur_counters.eager_receives++;
+    mur_counters.eager_receive_bytes += (uint64_t)bytes;
+    *result = (struct mur_result){.source = wanted->source, .tag = wanted->tag, .bytes = bytes};
+    return true;
+}
+
+static inline struct mur_message *find_message(const struct mur_match_key *key)
+{
+    return mur_match_has_messages() ? mur_match_find(key) : NULL;
+}
+
+/* Receives a message that waits. */
+static void receive_waiting(struct mur_request *request, struct mur_message *message)
+{
+    mur_match_take(message);
+    mur_receive_match(request, message->peer, &message->frame, message->data);
+    mur_flow_free(message->peer, &message->frame);
+    mur_message_free(message);
 }
 
 int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, int tag, struct mur_comm *comm,
@@ -139,6 +217,7 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
 {
     struct mur_request *request = NULL;
     struct mur_message *message;
+    struct mur_frame wanted;
     int rc = receive_request(buffer, count, type, comm, &request);
 
     if (__builtin_expect(rc, 0))
@@ -150,30 +229,80 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
         return MPI_SUCCESS;
     }
     request->match.key = (struct mur_match_key){.context = context, .source = source, .tag = tag};
-    message = mur_match_find(&request->match.key);
-    if (!message) {
-        if (__builtin_expect(comm->has_lost, 0) && (request->result.error = mur_lost_check(comm, context, source))) {
-            mur_request_complete(request);
-            return MPI_SUCCESS;
-        }
+    message = find_message(&request->match.key);
+    if (message) {
+        receive_waiting(request, message);
+    } else if ((may_take(&request->match.key, count, type, comm, &wanted) &&
+                take(comm, &wanted, buffer, &request->result)) ||
+               (__builtin_expect(comm->has_lost, 0) &&
+                (request->result.error = mur_lost_check(comm, context, source)))) {
+        mur_request_complete(request);
+    } else {
         mur_match_post(&request->match);
         request->is_posted = true;
-        return MPI_SUCCESS;
     }
-    mur_match_take(message);
-    mur_receive_match(request, message->peer, &message->frame, message->data);
-    mur_flow_free(message->peer, &message->frame);
-    mur_message_free(message);
     return MPI_SUCCESS;
+}
+
+/* Awaits the message, for a short time. True: it has come. Otherwise the receive may have become a request. Progress
+ * may run a callback of the program's that receives, too, while this one is awaited. */
+static bool await(void *buffer, MPI_Count count, struct mur_type *type, struct mur_comm *comm,
+                  const struct mur_frame *wanted, struct mur_result *result, struct mur_request **request_p)
+{
+    bool is_met = false;
+
+    awaiting.buffer = buffer;
+    awaiting.count = count;
+    awaiting.type = type;
+    awaiting.comm = comm;
+    awaiting.request = NULL;
+    awaiting.is_busy = true;
+    mur_awaited = (struct mur_awaited){.frame = *wanted, .buffer = buffer};
+    for (int polls = mur_wait_polls(); polls && !is_met && !awaiting.request; polls--) {
+        bool moved = mur_progress();
+
+        is_met = mur_awaited.is_met;
+        if (!moved)
+            mur_wait_relax();
+    }
+    awaiting.is_busy = false;
+    *request_p = awaiting.request;
+    mur_awaited.frame.kind = MUR_AWAITED_NONE;
+    mur_awaited.is_met = false;
+    if (!is_met)
+        return false;
+    mur_counters.eager_receives++;
+    mur_counters.eager_receive_bytes += mur_awaited.frame.bytes;
+    *result =
+        (struct mur_result){.source = wanted->source, .tag = wanted->tag, .bytes = (MPI_Count)mur_awaited.frame.bytes};
+    return true;
 }
 
 int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, int tag, struct mur_comm *comm,
              uint32_t context, MPI_Status *status)
 {
-    struct mur_request *request;
-    int rc = mur_irecv(buffer, count, type, source, tag, comm, context, &request);
+    struct mur_match_key key = {.context = context, .source = source, .tag = tag};
+    struct mur_message *message = find_message(&key);
+    struct mur_request *request = NULL;
+    struct mur_result result;
+    struct mur_frame wanted;
+    int rc;
 
-    return rc ? rc : mur_wait(request, status);
+    if (message) {
+        rc = receive_request(buffer, count, type, comm, &request);
+        if (rc)
+            return rc;
+        receive_waiting(request, message);
+    } else if (may_take(&key, count, type, comm, &wanted)) {
+        if (take(comm, &wanted, buffer, &result) ||
+            (!mur_lock.is_used && await(buffer, count, type, comm, &wanted, &result, &request))) {
+            mur_status_set(status, &result);
+            return MPI_SUCCESS;
+        }
+    }
+    if (!request && (rc = mur_irecv(buffer, count, type, source, tag, comm, context, &request)))
+        return rc;
+    return mur_wait(request, status);
 }
 
 struct mur_message *mur_iprobe(int source, int tag, struct mur_comm *comm)

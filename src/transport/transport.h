@@ -17,7 +17,10 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <sys/uio.h>
+
+#include "base/copy.h"
 
 /* The header of a frame. `bytes` of data follow it. */
 struct mur_frame {
@@ -28,6 +31,7 @@ struct mur_frame {
     int32_t tag;
     uint32_t bytes;
 };
+_Static_assert(offsetof(struct mur_frame, bytes) == 16, "two words name a frame (mur_frame_is)");
 
 /* A flag of frames, whatever their kind: one of many that carry one large message. */
 enum { MUR_FRAME_STREAM = 0x4000 };
@@ -75,9 +79,37 @@ extern bool mur_transport_has_yielded;
  * library's, or memory that a program has overwritten; nothing can be believed any more. */
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame) __attribute__((noreturn, cold));
 
+/* A frame that this process does nothing but wait for. It goes straight to where it belongs, and no handler is asked:
+ * that is the shortest way for a small message, and whoever waits for it is in a hurry. Of `frame` all must be as here,
+ * `bytes` at most as many. */
+struct mur_awaited {
+    struct mur_frame frame;
+    bool is_met; /* `frame` is what has come, and nothing is awaited any more */
+    void *buffer;
+};
+extern struct mur_awaited mur_awaited;
+enum { MUR_AWAITED_NONE = UINT16_MAX }; /* a kind that no frame has */
+
+/* Whether a frame has just this header, and at most as many bytes. */
+static inline bool mur_frame_is(const struct mur_frame *frame, const struct mur_frame *wanted)
+{
+    uint64_t a[2], b[2]; /* all but `bytes` */
+
+    memcpy(a, frame, sizeof a);
+    memcpy(b, wanted, sizeof b);
+    return a[0] == b[0] && a[1] == b[1] && frame->bytes <= wanted->bytes;
+}
+
 /* Called by transports for each frame that arrived. */
 static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
+    if (!peer->placing && mur_frame_is(frame, &mur_awaited.frame)) {
+        mur_copy(mur_awaited.buffer, data, frame->bytes);
+        mur_awaited.frame.kind = MUR_AWAITED_NONE;
+        mur_awaited.frame.bytes = frame->bytes;
+        mur_awaited.is_met = true;
+        return;
+    }
     mur_frame_handlers[frame->kind](peer, frame, data);
 }
 
@@ -115,8 +147,12 @@ struct mur_transport {
      * does so too. */
     void (*flush)(void);
 
-    /* Delivers what has arrived; returns how many frames. */
+    /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
     int (*progress)(void);
+
+    /* If the next frame of the peer's has arrived, and is this one (mur_frame_is), puts its data at `buffer` instead of
+     * delivering it, and returns its bytes; else -1. NULL in transports without it. */
+    int64_t (*take)(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer);
 
     /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
      * next_backlogged, of any transport), to which sends were refused, may have room again; false when there is

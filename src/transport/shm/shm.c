@@ -21,6 +21,10 @@
 /* Small enough that the receiver soon has the first, large enough that what a frame costs does not show. */
 enum { PIECE_MAX = 32 << 10 };
 
+/* Two of them, one for each direction, leave room for other data in a first-level cache. Of 8 KiB, 1 KiB takes 0.12 us
+ * (Zen 4, with nothing around it), of 16 KiB 0.16, of 4 MiB 0.2. */
+enum { SMALL_RING = 8 << 10 };
+
 struct mur_shm mur_shm;
 
 static size_t common_start(void)
@@ -85,7 +89,7 @@ static void *shared(uint64_t token)
  * talks to all others stays within its share. */
 static void choose_ring_sizes(void)
 {
-    uint32_t slots = mur_shm.size <= 32 ? 256 : 64;
+    uint32_t lines = mur_shm.size <= 32 ? 256 : 64;
     uint32_t bytes = mur_shm.size <= 2    ? 4 << 20
                      : mur_shm.size <= 4  ? 2 << 20
                      : mur_shm.size <= 8  ? 1 << 20
@@ -94,13 +98,17 @@ static void choose_ring_sizes(void)
                                           : 32 << 10;
 
     if (mur_settings.shm_lane_slots)
-        slots = (uint32_t)mur_settings.shm_lane_slots;
+        lines = (uint32_t)mur_settings.shm_lane_slots;
     if (mur_settings.shm_lane_bytes)
         bytes = (uint32_t)mur_settings.shm_lane_bytes;
+    if (lines < 2) /* a receiver may look at a line while the next record needs a whole one */
+        lines = 2;
     if (bytes < 512)
         bytes = 512;
-    mur_shm.lane_slots = 1u << (31 - __builtin_clz(slots));
-    mur_shm.lane_bytes = 1u << (31 - __builtin_clz(bytes));
+    mur_shm.lane_halves = 2u << (31 - __builtin_clz(lines));
+    bytes = 1u << (31 - __builtin_clz(bytes));
+    mur_shm.lane_bytes[MUR_RING_LARGE] = bytes;
+    mur_shm.lane_bytes[MUR_RING_SMALL] = bytes / 8 < SMALL_RING ? bytes / 8 : SMALL_RING;
 }
 
 /* Where lines are written and read at the speed of the shared cache, two copies by two cores at once are faster than
@@ -193,8 +201,9 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm.may_stream = !mur_settings.shm_stream && mur_cpu_is_amd();
     mur_shm_barrier_setup();
     fill_rank_block();
-    mur_shm_transport.frame_max = mur_shm.lane_bytes / 4;
-    mur_shm_transport.piece_max = mur_shm.lane_bytes / 8 < PIECE_MAX ? mur_shm.lane_bytes / 8 : PIECE_MAX;
+    mur_shm_transport.frame_max = mur_shm.lane_bytes[MUR_RING_LARGE] / 4;
+    mur_shm_transport.piece_max =
+        mur_shm_transport.frame_max / 2 < PIECE_MAX ? mur_shm_transport.frame_max / 2 : PIECE_MAX;
     mur_shm_transport.eager_max = mur_shm_eager_max();
     return MPI_SUCCESS;
 }
@@ -205,6 +214,7 @@ struct mur_transport mur_shm_transport = {
     .send = mur_lane_send,
     .send_packed = mur_lane_send_packed,
     .progress = mur_lanes_poll,
+    .take = mur_lane_take,
     .prepare_sleep = mur_shm_prepare_sleep,
     .sleep = mur_shm_sleep,
     .end_sleep = mur_shm_end_sleep,

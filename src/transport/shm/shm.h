@@ -3,19 +3,24 @@
  *
  *   node memory   header | one rank block a local rank | common memory | heap of what is shared | lanes
  *   beyond        the file goes on behind it: memory of any size that is mapped on its own, and given back
- *   lane          one sender, one receiver; a ring of 64-byte slots, and beside it a ring of payload bytes
+ *   lane          one sender, one receiver; a ring of records, and beside it a ring of payload bytes
  *
- * A frame is one slot. Up to MUR_SLOT_BYTES of its data lie in the slot itself, so a small message is one cache line
- * that moves once; more lies in the payload ring, where both sides compute the place alike. The slot of a large frame
- * is there before its data: `written` counts the bytes that are, so that the receiver can copy them to where they
- * belong while the sender still writes the rest. A slot is full when its stamp is the number of the frame that the
- * receiver expects next; stamps of earlier laps are always smaller, and no user data ever lies where a stamp is looked
- * for, so nothing has to be cleared. How far the receiver has come it publishes in a line of its own, which only a
- * sender that thinks the ring is full looks at.
+ * A frame is one record: half a cache line, which has room for eight bytes of data, or a whole one for up to
+ * MUR_RECORD_BYTES, so a small message is one cache line that moves once, and two of the smallest can share it; more
+ * lies in the payload ring, where both sides compute the place alike, and the record is a half line again. It is there
+ * before its data: `written` counts the bytes that are, so that the receiver can copy them to where they belong while
+ * the sender still writes the rest.
+ *
+ * Positions count half lines. A record is there when its stamp is its position and one. Stamps of earlier laps are
+ * always smaller. The second half of a line may hold data of an earlier lap where its stamp is looked for: whoever
+ * writes a record in the first half overwrites that. A record of a whole line begins a line, so it may pass over a
+ * half; the receiver finds that out when it sees the record behind the half that it looks at. A line is used again when
+ * all of it has been consumed. How far the receiver has come it publishes in a line of its own, which only a sender
+ * that thinks the ring is full looks at.
  *
  * Parking. A receiver polls its *hot* lanes only. Before it stops polling a lane it parks it: lane->is_parked = 1,
- * then a barrier on all cores (membarrier), then one more look. The sender writes the slot and then reads is_parked,
- * with no fence between: either it sees the 1, or the barrier makes its slot visible to the last look. A sender that
+ * then a barrier on all cores (membarrier), then one more look. The sender writes the record and then reads is_parked,
+ * with no fence between: either it sees the 1, or the barrier makes its record visible to the last look. A sender that
  * finds the lane parked takes the mark off and pushes the lane on the receiver's stack of rung lanes; a new lane is
  * born parked. A receiver that sleeps has parked everything
  * first, so only ringing has to wake it. */
@@ -30,18 +35,29 @@
 
 #define MUR_CACHE_LINE    64
 #define MUR_ALIGNED_LINE  __attribute__((aligned(MUR_CACHE_LINE)))
-#define MUR_SLOT_BYTES    40
+#define MUR_HALF_LINE     32
+#define MUR_HALF_BYTES    8    /* data in a record of half a line */
+#define MUR_RECORD_BYTES  40   /* in one of a whole line */
 #define MUR_SILENT_PASSES 4096 /* a lane that had nothing for so many polls may be parked */
 
-struct mur_slot {
-    _Atomic uint32_t stamp; /* released by the sender last; pairs with the acquire in poll_lane */
+struct mur_record {
+    _Atomic uint32_t stamp; /* released by the sender last; pairs with the acquires in mur_lane_next */
     struct mur_frame frame;
     union {
-        unsigned char data[MUR_SLOT_BYTES];
-        _Atomic uint32_t written; /* of data in the payload ring, bytes that are there already */
+        unsigned char data[MUR_RECORD_BYTES];
+        struct {
+            _Atomic uint32_t written; /* of data in a payload ring, bytes that are there already */
+            uint32_t ring;            /* which of them: enum mur_ring_kind */
+        };
     };
-} MUR_ALIGNED_LINE;
-_Static_assert(sizeof(struct mur_slot) == MUR_CACHE_LINE, "a slot is one cache line");
+};
+_Static_assert(sizeof(struct mur_record) == MUR_CACHE_LINE, "a record is one cache line at most");
+_Static_assert(offsetof(struct mur_record, data) + MUR_HALF_BYTES == MUR_HALF_LINE, "a small one is half a line");
+
+/* Payload of a few kilobytes goes through a small ring, which stays in the first caches of both sides. The receiver
+ * takes its lines as it reads them (take_lines in lane.c), so that they have one owner when their turn comes again.
+ * Whatever is larger, or finds the small ring full, goes through the large one. */
+enum mur_ring_kind { MUR_RING_SMALL, MUR_RING_LARGE, MUR_RINGS };
 
 /* Offsets are bytes from the start of the node's memory; 0 is none. */
 typedef uint64_t mur_offset;
@@ -52,12 +68,12 @@ struct mur_lane {
     _Atomic uint32_t wants_room; /* the sender sleeps until the receiver has consumed */
     mur_offset next_rung;        /* link of the receiver's stack of rung lanes */
     /* fixed at birth */
-    int32_t sender, receiver; /* local ranks */
-    uint32_t slots, bytes;    /* sizes of the two rings, powers of two */
+    int32_t sender, receiver;          /* local ranks */
+    uint32_t halves, bytes[MUR_RINGS]; /* sizes of the rings, powers of two */
     /* written by the receiver */
-    _Atomic uint32_t consumed_slots MUR_ALIGNED_LINE;
-    _Atomic uint32_t consumed_bytes;
-    struct mur_slot slot[] MUR_ALIGNED_LINE; /* the slots, then the payload ring */
+    _Atomic uint32_t consumed_halves MUR_ALIGNED_LINE;
+    _Atomic uint32_t consumed_bytes[MUR_RINGS];
+    unsigned char records[] MUR_ALIGNED_LINE; /* then the payload rings */
 };
 
 struct mur_rank_block {
@@ -84,16 +100,24 @@ struct mur_node {
     struct mur_rank_block ranks[];
 };
 
+/* One end's view of a payload ring. */
+struct mur_ring {
+    unsigned char *memory;
+    uint32_t bytes;    /* of the ring, a power of two */
+    uint32_t next;     /* position, not reduced modulo the ring */
+    uint32_t consumed; /* of the sender: as last looked up */
+};
+
 /* This end of a lane, in private memory. */
 struct mur_lane_out {
     struct mur_lane *lane;
-    uint32_t next_slot, next_byte;           /* positions, not reduced modulo the rings */
-    uint32_t consumed_slots, consumed_bytes; /* as last looked up */
-    bool is_streaming;                       /* payload is written past the caches */
-    bool has_lapped;                         /* all of the payload ring has been written once */
-    uint32_t since_timed;                    /* large frames since plain writing was last timed */
-    uint32_t line_time;                      /* what writing a line takes, in 64ths of a nanosecond, on average */
-    unsigned char *payload;
+    uint32_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
+    struct mur_ring ring[MUR_RINGS];
+    uint32_t passed;      /* frames that still pass by the small ring, which was found full */
+    bool is_streaming;    /* payload is written past the caches */
+    bool has_lapped;      /* all of the payload ring has been written once */
+    uint32_t since_timed; /* large frames since plain writing was last timed */
+    uint32_t line_time;   /* what writing a line takes, in 64ths of a nanosecond, on average */
 };
 
 enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
@@ -101,8 +125,8 @@ enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
 struct mur_lane_in {
     struct mur_lane *lane;
     struct mur_peer *peer;
-    unsigned char *payload;
-    uint32_t next_slot, next_byte;
+    uint32_t next_half;
+    struct mur_ring ring[MUR_RINGS];
     uint32_t idle_passes;
     /* of a frame whose data is still being written */
     bool is_begun;
@@ -118,7 +142,7 @@ struct mur_shm {
     int rank, size;          /* local */
     int doorbell;            /* a socket; -1: this process sleeps on the futex */
     size_t common_bytes;     /* between the rank blocks and the heap */
-    uint32_t lane_slots, lane_bytes;
+    uint32_t lane_halves, lane_bytes[MUR_RINGS];
     bool may_stream;          /* lanes find out whether to write payload past the caches */
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
@@ -141,6 +165,35 @@ static inline mur_offset mur_shm_offset(const void *address)
     return (mur_offset)((const char *)address - (const char *)mur_shm.node);
 }
 
+static inline struct mur_record *mur_lane_record(struct mur_lane *lane, uint32_t half)
+{
+    return (struct mur_record *)(lane->records + (size_t)(half & (lane->halves - 1)) * MUR_HALF_LINE);
+}
+
+static inline unsigned char *mur_lane_payload(struct mur_lane *lane, enum mur_ring_kind ring)
+{
+    return lane->records + (size_t)lane->halves * MUR_HALF_LINE + (ring == MUR_RING_LARGE ? lane->bytes[0] : 0);
+}
+
+/* The next record of a lane, or NULL while there is none. */
+static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
+{
+    struct mur_record *record = mur_lane_record(in->lane, in->next_half), *behind;
+
+    /* All pair with the release in push. */
+    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == in->next_half + 1)
+        return record;
+    if (in->next_half % 2 == 0)
+        return NULL;
+    behind = mur_lane_record(in->lane, in->next_half + 1);
+    if (atomic_load_explicit(&behind->stamp, memory_order_acquire) != in->next_half + 2)
+        return NULL;
+    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == in->next_half + 1)
+        return record; /* both have come since the first look */
+    in->next_half++;
+    return behind;
+}
+
 /* Zeroed memory for a lane, aligned to cache lines; NULL when all is used up. Never given back. */
 void *mur_shm_allocate_lane(size_t bytes);
 
@@ -148,10 +201,12 @@ void *mur_shm_allocate_lane(size_t bytes);
 size_t mur_shm_eager_max(void);
 
 /* lane.c */
+void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS]);
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack,
                           void *argument);
 int mur_lanes_poll(void);
+int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer);
 
 /* sleep.c */
 bool mur_shm_prepare_sleep(const struct mur_peer *refused);

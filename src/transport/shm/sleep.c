@@ -119,19 +119,17 @@ void mur_lanes_take_rung(void)
         if (!in->lane) {
             in->lane = lane;
             in->peer = mur_shm.peers[lane->sender];
-            in->payload = (unsigned char *)&lane->slot[lane->slots];
+            mur_lane_rings(lane, in->ring);
         }
         add_hot(in);
     }
 }
 
-static bool has_frame(const struct mur_lane_in *in)
+static bool has_frame(struct mur_lane_in *in)
 {
-    const struct mur_slot *slot = &in->lane->slot[in->next_slot & (in->lane->slots - 1)];
+    const struct mur_record *record = mur_lane_next(in);
 
-    if (in->is_begun)
-        return atomic_load_explicit(&slot->written, memory_order_acquire) != in->seen;
-    return atomic_load_explicit(&slot->stamp, memory_order_acquire) == in->next_slot + 1;
+    return record && (!in->is_begun || atomic_load_explicit(&record->written, memory_order_acquire) != in->seen);
 }
 
 /* Second half of parking, after the barrier: a lane that got a frame meanwhile is hot again, unless its sender was
@@ -193,8 +191,9 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
         if (peer->local < 0)
             continue;
         out = &mur_shm.out[peer->local];
-        has_work |= atomic_load(&out->lane->consumed_slots) != out->consumed_slots ||
-                    atomic_load(&out->lane->consumed_bytes) != out->consumed_bytes;
+        has_work |= atomic_load(&out->lane->consumed_halves) != out->consumed_halves;
+        for (int i = 0; i < MUR_RINGS; i++)
+            has_work |= atomic_load(&out->lane->consumed_bytes[i]) != out->ring[i].consumed;
     }
     has_work |= atomic_load(&self->rung) != 0;
     return !has_work;
