@@ -121,9 +121,9 @@ struct mur_board {
     uint64_t mixed;                  /* and both together, as the links of a scan, when all have passed this */
     uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
     int link;                        /* to be written next */
-    int turn;         /* the half to be written next, */
-    size_t place;     /* and from which byte on, where `warm` bytes are enough */
-    bool is_common;   /* in common memory, which is never used again */
+    int turn;                        /* the half to be written next, */
+    size_t place;                    /* and from which byte on, where `warm` bytes are enough */
+    bool is_common;                  /* in common memory, which is never used again */
 };
 
 /* Bytes of shared memory for a board of so many ranks. */

@@ -2,8 +2,9 @@
 /* The TCP transport: opening, progress, sleeping, the table of operations.
  *
  * Progress polls the one or two links that had frames lately by reading from them, and asks epoll for everything else
- * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. Who sleeps, sleeps in
- * epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of other threads. */
+ * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. Who sleeps,
+ * sleeps in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of other
+ * threads. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
