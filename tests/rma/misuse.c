@@ -200,7 +200,7 @@ static void attaching(void)
     FAILS(MPI_Win_attach(dynamic, pieces + 23, 4), MPI_ERR_RMA_ATTACH);
     FAILS(MPI_Win_attach(dynamic, pieces, 9), MPI_ERR_RMA_ATTACH);
     FAILS(MPI_Win_attach(dynamic, pieces, 64), MPI_ERR_RMA_ATTACH);
-    FAILS(MPI_Win_attach(dynamic, NULL, 64), MPI_ERR_RMA_ATTACH);
+    FAILS(MPI_Win_attach(dynamic, NULL, 64), MPI_ERR_BUFFER);
     FAILS(MPI_Win_attach(dynamic, pieces, -1), MPI_ERR_SIZE);
     FAILS(MPI_Win_detach(dynamic, pieces), MPI_ERR_RMA_ATTACH);
     CHECK(MPI_Win_attach(dynamic, pieces + 24, 8) == MPI_SUCCESS);
