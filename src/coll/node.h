@@ -46,12 +46,12 @@ bool mur_node_share_slices(struct mur_node_op *op);    /* node_blocks.c: allgath
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
-bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank to rank */
+bool mur_node_chain(struct mur_node_op *op);           /* node_chain.c: from rank to rank */
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
-/* Whether a link of a scan holds an element of so many bytes. */
-bool mur_node_scan_fits(const struct mur_board *board, size_t element);
+/* Whether a link of a chain holds an element of so many bytes. */
+bool mur_node_chain_fits(const struct mur_board *board, size_t element);
 
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);

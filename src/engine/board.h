@@ -31,7 +31,7 @@ enum {
     MUR_BOARD_SLOTS = 32,  /* slots of a rank, */
     MUR_BOARD_SLOT = 4096, /* and bytes in each */
     MUR_BOARD_HALF_MAX = 1 << 20,
-    MUR_BOARD_LINKS = 8, /* of a rank, in a scan */
+    MUR_BOARD_LINKS = 8,            /* of a rank, in a chain */
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
     MUR_BOARD_CELL_DEPTH = 256,     /* heads of a pair at most, */
     MUR_BOARD_CELL_HEADS = 1 << 14, /* and of all pairs, */
@@ -108,19 +108,19 @@ struct mur_board {
     struct mur_board_channel *channels; /* [size] */
     const int *processes;
     int rank, size;
-    uint64_t started; /* collectives begun so far, */
-    uint64_t current; /* and those that are complete: they run one after the other */
-    uint64_t number;  /* of the latest line of this rank */
-    uint64_t posted;  /* what all ranks are known to have posted */
-    uint64_t phase;   /* of this rank */
-    uint64_t passed;  /* what all ranks are known to have passed */
-    uint64_t busy[2]; /* a half may be written when all have passed this, */
-    uint64_t mixed;   /* and both together, as the links of a scan, when all have passed this */
+    uint64_t started;                /* collectives begun so far, */
+    uint64_t current;                /* and those that are complete: they run one after the other */
+    uint64_t number;                 /* of the latest line of this rank */
+    uint64_t posted;                 /* what all ranks are known to have posted */
+    uint64_t phase;                  /* of this rank */
+    uint64_t passed;                 /* what all ranks are known to have passed */
+    uint64_t busy[2];                /* a half may be written when all have passed this, */
+    uint64_t mixed;                  /* and both together, as the links of a chain, when all have passed this */
     uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
     int link;                        /* to be written next */
-    int turn;         /* the half to be written next, */
-    size_t place;     /* and from which byte on, where `warm` bytes are enough */
-    bool is_common;   /* in common memory, which is never used again */
+    int turn;                        /* the half to be written next, */
+    size_t place;                    /* and from which byte on, where `warm` bytes are enough */
+    bool is_common;                  /* in common memory, which is never used again */
 };
 
 /* Bytes of shared memory for a board of so many ranks. */

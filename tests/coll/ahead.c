@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Ranks that run ahead: collectives of all kinds and sizes one after the other, at random, with bursts of small ones that
- * are longer than any ring, while some ranks now and then stop for a moment; every result is checked. */
+/* Ranks that run ahead: collectives of all kinds and sizes one after the other, at random, with bursts of small ones
+ * that are longer than any ring, while some ranks now and then stop for a moment; every result is checked. */
 #include <unistd.h>
 
 #include "random.h"
@@ -145,8 +145,9 @@ static void barrier(void)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
-static void (*const kinds[])(void) = {bcast,     gather,    gatherv, scatter,   scatterv,       allgather, allgatherv, alltoall,
-                                      alltoallv, reduce,    scan,    allreduce, reduce_scatter, exscan,    barrier};
+static void (*const kinds[])(void) = {bcast,     gather,     gatherv,        scatter,   scatterv,
+                                      allgather, allgatherv, alltoall,       alltoallv, reduce,
+                                      scan,      allreduce,  reduce_scatter, exscan,    barrier};
 enum { KINDS = sizeof kinds / sizeof *kinds };
 
 /* Each rank for itself: drawn apart from what all draw alike. */
