@@ -14,6 +14,8 @@
 #include "engine/engine.h"
 #include "object/request.h"
 
+enum { CHAIN_MOST = 128 << 10 }; /* bytes of a reduce; more are better added by all ranks at the same time */
+
 void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out)
 {
     struct mur_cursor cursor;
@@ -52,6 +54,12 @@ static bool is_plain_reduction(const struct mur_collective *c)
     return c->from.type->is_dense && (!c->op->object.predefined || c->from.type->object.predefined);
 }
 
+/* Where ranks share cores, the ranks of a chain wait for each other once in several reduces. */
+static bool is_for_chain(const struct mur_board *board, size_t bytes, size_t element)
+{
+    return bytes <= CHAIN_MOST && board->half > board->warm && mur_node_chain_fits(board, element);
+}
+
 static advance_function *choose_reduction(const struct mur_collective *c, const struct mur_comm *comm)
 {
     size_t bytes = mur_blocks_bytes(&c->from), element = (size_t)c->from.type->size;
@@ -64,11 +72,13 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
     if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
         return NULL; /* an element of all ranks must fit */
     if (c->kind == MUR_SCAN || c->kind == MUR_EXSCAN)
-        return mur_node_scan_fits(comm->board, element) ? mur_node_scan : NULL;
+        return mur_node_chain_fits(comm->board, element) ? mur_node_chain : NULL;
     if (!c->op->is_commutative)
         return c->kind == MUR_REDUCE_SCATTER ? NULL : mur_node_reduce_parts;
     if (c->kind == MUR_REDUCE_SCATTER || comm->size == 2)
         return large;
+    if (c->kind == MUR_REDUCE && is_for_chain(comm->board, bytes, element))
+        return mur_node_chain;
     return mur_node_parts_stride(bytes) * (size_t)comm->size <= comm->board->half ? mur_node_reduce_parts : large;
 }
 
@@ -150,7 +160,7 @@ static const char *name_of(advance_function *advance)
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
            : advance == mur_node_share_slices                                 ? "board, slices"
            : advance == mur_node_stream                                       ? "board, pieces"
-           : advance == mur_node_scan                                         ? "board, chain"
+           : advance == mur_node_chain                                        ? "board, chain"
            : advance == mur_node_reduce_parts                                 ? "board, parts"
            : advance == mur_node_reduce_ring                                  ? "board, ring"
            : advance == mur_node_reduce_pair                                  ? "board, pair"

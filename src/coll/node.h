@@ -47,12 +47,12 @@ bool mur_node_share_slices(struct mur_node_op *op);    /* node_blocks.c: allgath
 bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
-bool mur_node_scan(struct mur_node_op *op);            /* node_scan.c: from rank to rank */
+bool mur_node_chain(struct mur_node_op *op);           /* node_chain.c: from rank to rank */
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
-/* Whether a link of a scan holds an element of so many bytes. */
-bool mur_node_scan_fits(const struct mur_board *board, size_t element);
+/* Whether a link of a chain holds an element of so many bytes. */
+bool mur_node_chain_fits(const struct mur_board *board, size_t element);
 
 /* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
  * lines; announcing it; looking at what the others have announced after a large one; and, while waiting, whether that

@@ -32,7 +32,7 @@ enum {
     MUR_BOARD_SLOT = 4096, /* and bytes in each */
     MUR_BOARD_CALLS = 4,
     MUR_BOARD_HALF_MAX = 1 << 20,
-    MUR_BOARD_LINKS = 8,            /* of a rank, in a scan */
+    MUR_BOARD_LINKS = 8,            /* of a rank, in a chain */
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */
     MUR_BOARD_CELL_DEPTH = 256,     /* heads of a pair at most, */
     MUR_BOARD_CELL_HEADS = 1 << 14, /* and of all pairs, */
@@ -118,7 +118,7 @@ struct mur_board {
     uint64_t phase;                  /* of this rank */
     uint64_t passed;                 /* what all ranks are known to have passed */
     uint64_t busy[2];                /* a half may be written when all have passed this, */
-    uint64_t mixed;                  /* and both together, as the links of a scan, when all have passed this */
+    uint64_t mixed;                  /* and both together, as the links of a chain, when all have passed this */
     uint64_t links[MUR_BOARD_LINKS]; /* a link may be written when its reader has passed this */
     int link;                        /* to be written next */
     int turn;                        /* the half to be written next, */

@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Large scans on the board: a chain. The two halves together are divided among the ranks, and the part of each into
- * MUR_BOARD_LINKS links, used in turns. A rank adds its data to what its left neighbour has come to, puts the sum into
- * its next link, copies it out, and passes. Only the right neighbour reads a link; so a rank may be as many pieces
- * ahead of that one as there are links, of one scan or of several, and ranks that share a core do several pieces for
- * each time that it changes hands. */
+/* Large scans on the board, and reduces where ranks share cores: a chain. The two halves together are divided among the
+ * ranks, and the part of each into MUR_BOARD_LINKS links, used in turns. A rank adds its data to what its left
+ * neighbour has come to, puts the sum into its next link, copies it out if it is to have it, and passes. Only the right
+ * neighbour reads a link; so a rank may be as many pieces ahead of that one as there are links, of one operation or of
+ * several, and ranks that share a core do several pieces for each time that it changes hands.
+ *
+ * The chain of a scan begins at rank 0; that of a reduce ends at the root, and goes on at rank 0 behind the last rank.
+ */
 #include "coll/node.h"
 
 #include "base/copy.h"
@@ -12,6 +15,28 @@ enum {
     CHUNK = 16 << 10, /* bytes that are added while they are in the first cache */
     LINK_MOST = 64 << 10,
 };
+
+static bool is_first(const struct mur_node_op *op)
+{
+    int last = op->c.kind == MUR_REDUCE ? op->c.root : op->board->size - 1;
+
+    return op->board->rank == (last + 1) % op->board->size;
+}
+
+static bool is_last(const struct mur_node_op *op)
+{
+    return op->board->rank == (op->c.kind == MUR_REDUCE ? op->c.root : op->board->size - 1);
+}
+
+static int left_of(const struct mur_board *board)
+{
+    return (board->rank + board->size - 1) % board->size;
+}
+
+static int right_of(const struct mur_board *board)
+{
+    return (board->rank + 1) % board->size;
+}
 
 /* inout = left op inout, and takes the neighbour's lines: it is the next to write there. */
 static void add(const struct mur_node_op *op, char *left, char *inout, MPI_Count count)
@@ -27,33 +52,45 @@ static void add(const struct mur_node_op *op, char *left, char *inout, MPI_Count
     mur_op_apply(op->c.op, left, inout, count, type);
 }
 
-/* One chunk. `left` is what the left neighbour has come to; NULL: this is rank 0. The right one finds it in `sum`. */
-static void add_chunk(const struct mur_node_op *op, char *left, const char *in, char *out, char *sum, MPI_Count count)
+/* out = left op in; `left` may be NULL, and in and out the same. */
+static void add_up(const struct mur_node_op *op, char *left, const char *in, char *out, MPI_Count count)
 {
-    bool is_last = op->board->rank == op->board->size - 1;
     size_t bytes = (size_t)(count * op->c.from.type->size);
 
-    if (op->c.kind == MUR_SCAN) {
-        if (left && in != out && op->c.op->is_commutative) {
-            mur_copy_taking(out, left, bytes);
-            mur_op_apply(op->c.op, in, out, count, op->c.from.type);
-        } else {
-            if (in != out)
-                mur_copy(out, in, bytes);
-            if (left)
-                add(op, left, out, count);
-        }
-        if (!is_last)
-            mur_copy(sum, out, bytes);
+    if (left && in != out && op->c.op->is_commutative) {
+        mur_copy_taking(out, left, bytes);
+        mur_op_apply(op->c.op, in, out, count, op->c.from.type);
         return;
     }
-    if (!is_last) {
-        mur_copy(sum, in, bytes);
-        if (left)
-            mur_op_apply(op->c.op, left, sum, count, op->c.from.type);
-    }
+    if (in != out)
+        mur_copy(out, in, bytes);
     if (left)
-        mur_copy_taking(out, left, bytes);
+        add(op, left, out, count);
+}
+
+/* One chunk. `left` is what the left neighbour has come to; NULL: there is none. The right one finds it in `sum`. */
+static void add_chunk(const struct mur_node_op *op, char *left, const char *in, char *out, char *sum, MPI_Count count)
+{
+    size_t bytes = (size_t)(count * op->c.from.type->size);
+
+    switch (op->c.kind) {
+    case MUR_SCAN:
+        add_up(op, left, in, out, count);
+        if (!is_last(op))
+            mur_copy(sum, out, bytes);
+        break;
+    case MUR_REDUCE:
+        add_up(op, left, in, is_last(op) ? out : sum, count);
+        break;
+    default: /* the sum without the own */
+        if (!is_last(op)) {
+            mur_copy(sum, in, bytes);
+            if (left)
+                mur_op_apply(op->c.op, left, sum, count, op->c.from.type);
+        }
+        if (left)
+            mur_copy_taking(out, left, bytes);
+    }
 }
 
 static void add_piece(const struct mur_node_op *op, char *left, char *sum)
@@ -94,10 +131,10 @@ static bool take_link(struct mur_node_op *op)
         return false;
     op->next = 0;
     op->phase = board->phase;
-    return board->rank == board->size - 1 || mur_board_has_passed(board, board->rank + 1, board->links[board->link]);
+    return is_last(op) || mur_board_has_passed(board, right_of(board), board->links[board->link]);
 }
 
-/* For others than scans, all of both halves is in use until then. */
+/* For others than chains, all of both halves is in use until then. */
 static void leave_link(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
@@ -106,12 +143,12 @@ static void leave_link(struct mur_node_op *op)
     board->link = (board->link + 1) % MUR_BOARD_LINKS;
 }
 
-bool mur_node_scan_fits(const struct mur_board *board, size_t element)
+bool mur_node_chain_fits(const struct mur_board *board, size_t element)
 {
     return element <= room(board);
 }
 
-bool mur_node_scan(struct mur_node_op *op)
+bool mur_node_chain(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
@@ -124,9 +161,9 @@ bool mur_node_scan(struct mur_node_op *op)
                 op->piece = op->c.from.count - op->position;
             op->stage = 1;
         }
-        if (board->rank && !mur_board_has_passed(board, board->rank - 1, op->phase + 1))
+        if (!is_first(op) && !mur_board_has_passed(board, left_of(board), op->phase + 1))
             return false;
-        add_piece(op, board->rank ? link_of(board, board->rank - 1) : NULL, link_of(board, board->rank));
+        add_piece(op, is_first(op) ? NULL : link_of(board, left_of(board)), link_of(board, board->rank));
         mur_board_pass(board);
         leave_link(op);
         op->position += op->piece;
