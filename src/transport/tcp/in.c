@@ -212,6 +212,34 @@ static void acknowledge(struct mur_link *link)
     mur_out_own(link, MUR_TCP_ACK, link->received);
 }
 
+/* ---- frames whose rest does not come ---- */
+
+bool mur_in_is_partial(const struct mur_link *link)
+{
+    return link->place || link->partial_bytes || link->pad;
+}
+
+static inline void heard(struct mur_link *link)
+{
+    link->has_retried = false;
+    if (__builtin_expect(!mur_in_is_partial(link), 1))
+        return;
+    link->stall_due = 0; /* set by mur_links_due */
+    mur_tcp.is_timed = true;
+}
+
+/* A peer that computes may well leave us with half a frame, and goes on when it is back. A new connection tells: before
+ * it is there the peer must have been in MPI, and it then sends at once all it has. If that is nothing, the header was
+ * wrong. */
+void mur_in_stalled(struct mur_link *link)
+{
+    if (link->has_retried)
+        cannot_be(link, "a frame whose rest never came");
+    link->has_retried = true;
+    link->stall_due = 0;
+    mur_link_broken(link, ETIMEDOUT);
+}
+
 int mur_in_read(struct mur_link *link)
 {
     struct iovec vectors[2];
@@ -228,6 +256,7 @@ int mur_in_read(struct mur_link *link)
         link->is_reading = true;
         frames = take(link, (size_t)got, start, kept);
         link->is_reading = false;
+        heard(link);
         acknowledge(link);
         if (link->broken)
             mur_link_broken(link, link->broken);

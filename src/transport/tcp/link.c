@@ -214,6 +214,7 @@ static void end(struct mur_link *link)
     }
     free(link->partial);
     mur_splice_drop(link);
+    mur_splice_trim();
     free(link->bounce);
     *link = (struct mur_link){.state = MUR_LINK_ENDED,
                               .peer = link->peer,
@@ -376,6 +377,8 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     link->tries = 0;
     link->address = 0;
     link->watched = EPOLLIN;
+    link->stall_due = 0;
+    mur_tcp.is_timed |= mur_in_is_partial(link);
     mur_tcp_watch(fd, EPOLLIN, MUR_TCP_LINK, link, false);
     link->sent = link->sent > peer_received ? link->sent : peer_received;
     mur_out_acked(link, peer_received);
@@ -476,10 +479,16 @@ void mur_links_tick(uint64_t now)
 
     for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
         next = LIST_NEXT(link, in_links);
-        if (link->state == MUR_LINK_WAITING && link->due <= now) {
+        if (link->state == MUR_LINK_WAITING && link->due <= now)
             call_next(link);
-        }
+        else if (link->state == MUR_LINK_UP && mur_in_is_partial(link) && link->stall_due && link->stall_due <= now)
+            mur_in_stalled(link);
     }
+}
+
+static uint64_t stall_time(void)
+{
+    return mur_tcp_now() + 1000u * (uint64_t)mur_settings.tcp_timeout;
 }
 
 uint64_t mur_links_due(void)
@@ -488,8 +497,16 @@ uint64_t mur_links_due(void)
     struct mur_link *link;
 
     LIST_FOREACH(link, &mur_tcp.links, in_links)
-    if (link->state == MUR_LINK_WAITING && (!due || link->due < due))
-        due = link->due ? link->due : 1;
+    {
+        uint64_t own = 0;
+
+        if (link->state == MUR_LINK_WAITING)
+            own = link->due ? link->due : 1;
+        else if (link->state == MUR_LINK_UP && mur_in_is_partial(link))
+            own = link->stall_due ? link->stall_due : (link->stall_due = stall_time());
+        if (own && (!due || own < due))
+            due = own;
+    }
     return due;
 }
 

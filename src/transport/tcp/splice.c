@@ -86,6 +86,17 @@ void mur_splice_drop(struct mur_link *link)
     link->pipe = NULL;
 }
 
+void mur_splice_trim(void)
+{
+    while (spare) {
+        struct mur_pipe *pipe = spare;
+
+        spare = pipe->next;
+        pipe_close(pipe);
+    }
+    spare_count = 0;
+}
+
 /* ---- splicing ---- */
 
 bool mur_splice_serves(const struct mur_link *link, const struct mur_segment *segment)

@@ -110,7 +110,9 @@ struct mur_link {
     int broken; /* errno of a write that failed while frames were delivered */
     int large;  /* reads for which another large frame is expected */
     size_t partial_bytes;
-    char *partial; /* the start of a frame that has not come whole */
+    char *partial;      /* the start of a frame that has not come whole */
+    uint64_t stall_due; /* ms; when the rest of a frame must have come; 0: not set yet */
+    bool has_retried;   /* a connection was given up for the sake of that rest */
 
     /* the peer */
     char host[64];
@@ -214,9 +216,12 @@ enum { MUR_SPLICE_REFUSED = -2 };                                               
 bool mur_splice_serves(const struct mur_link *link, const struct mur_segment *segment); /* which is next, or later */
 ssize_t mur_splice_write(struct mur_link *link);                                        /* of the next segment */
 void mur_splice_drop(struct mur_link *link);
+void mur_splice_trim(void); /* gives up what is kept for later */
 
 /* in.c */
 int mur_in_read(struct mur_link *link); /* frames delivered */
+bool mur_in_is_partial(const struct mur_link *link); /* a frame has come in part */
+void mur_in_stalled(struct mur_link *link); /* for too long */
 
 /* link.c */
 struct mur_link *mur_link_of(struct mur_peer *peer);   /* makes it, and starts to look for the peer */

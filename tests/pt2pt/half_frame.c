@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Rank 0 receives a frame that claims more bytes than follow: rank 1's library sends through functions of this program,
+ * which spoil the header of one frame; or rank 1 writes a header into the connection past its library ("beside"). Rank 0,
+ * which waits for a message, must not wait for ever: half_frame.sh sees to it. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <netinet/in.h>
+#include <stdint.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "test.h"
+
+struct frame { /* as src/transport/tcp/tcp.h has it */
+    uint16_t kind, flags;
+    uint32_t context;
+    int32_t source, tag;
+    uint32_t bytes, spare;
+};
+
+enum { TAG = 77 };
+static uint32_t claimed; /* 0: nothing is spoilt */
+
+static void spoil(void *data, size_t bytes)
+{
+    struct frame *frame = data;
+
+    for (; claimed && bytes >= sizeof *frame; frame = (void *)((char *)frame + 8), bytes -= 8)
+        if (frame->tag == TAG && frame->source == 1 && frame->bytes == sizeof(int)) {
+            frame->bytes = claimed;
+            return;
+        }
+}
+
+ssize_t send(int fd, const void *data, size_t bytes, int flags)
+{
+    static ssize_t (*real)(int, const void *, size_t, int);
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "send");
+    spoil((void *)(uintptr_t)data, bytes);
+    return real(fd, data, bytes, flags);
+}
+
+ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
+{
+    static ssize_t (*real)(int, const struct msghdr *, int);
+
+    if (!real)
+        *(void **)&real = dlsym(RTLD_NEXT, "sendmsg");
+    for (size_t i = 0; i < message->msg_iovlen; i++)
+        spoil(message->msg_iov[i].iov_base, message->msg_iov[i].iov_len);
+    return real(fd, message, flags);
+}
+
+static void write_beside(void)
+{
+    const struct frame frame = {.kind = 1, .source = 1, .tag = TAG, .bytes = 5000};
+
+    for (int fd = 3; fd < 64; fd++) {
+        struct sockaddr_storage address;
+        socklen_t length = sizeof address;
+
+        if (getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
+            (address.ss_family == AF_INET || address.ss_family == AF_INET6))
+            CHECK(send(fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof frame);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    int rank, word = 0;
+
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    CHECK(argc == 2);
+    for (int i = 0; i < 2; i++)
+        MPI_Sendrecv_replace(&word, 1, MPI_INT, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (rank == 1 && strcmp(argv[1], "beside") == 0)
+        write_beside();
+    else if (rank == 1) {
+        claimed = (uint32_t)atoi(argv[1]);
+        MPI_Send(&word, 1, MPI_INT, 0, TAG, MPI_COMM_WORLD);
+    }
+    MPI_Recv(&word, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE); /* which nobody sends */
+    return 1;
+}
