@@ -413,7 +413,7 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return apply_all(a, &leaf);
     if (mur_rma_errand(a, kind, &leaf, (size_t)bytes))
         return MPI_SUCCESS;
-    if (kind == MUR_RMA_ACCUMULATE && bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
+    if (bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
         return rc;
     return apply_run(a, &leaf, (size_t)bytes);
 }

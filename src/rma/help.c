@@ -2,7 +2,9 @@
 /* Large operations by two cores, where the memory of the target is reached by copies, which the system makes slower
  * than loads and stores are. The origin can do them alone; but a target that is in MPI anyway, waiting on a core of its
  * own, takes a share: both claim chunks of one description in shared memory, the origin from the front, the target from
- * the back, until none is left. A target that comes too late finds nothing left; until it has said so, it is not asked
+ * the back, until none is left. What is only copied is claimed in large chunks first and then in smaller ones, so that
+ * few system calls do and both end together; what is computed with passes through a buffer that stays in the core's own
+ * cache. A target that comes too late finds nothing left; until it has said so, it is not asked
  * again. (Loads and stores of one core are as fast as those of two that take lines from each other: not shared.) */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -14,17 +16,17 @@
 #include "engine/engine.h"
 #include "rma/rma.h"
 
-enum { CHUNK = 64 << 10, SPINS = 1000 };
+enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, STRIDE = 64 << 10 /* of computing */, SPINS = 1000 };
 
 struct help {
     _Atomic uint32_t is_asked __attribute__((aligned(64))); /* until the target is done with it: its release pairs with
                                                              * the acquire in mur_rma_share */
     uint64_t token;
-    uint64_t bytes, chunks;
-    uint64_t origin, place; /* addresses at the origin, and in the window */
+    uint64_t bytes;
+    uint64_t origin, result, place; /* addresses at the origin, and in the window */
     uint32_t kind, reduction, basic;
-    _Atomic uint64_t claimed __attribute__((aligned(64))); /* chunks: front in the low half, back in the high half */
-    _Atomic uint64_t done;                                 /* released; pairs with the acquire in wait_for_rest */
+    _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
+    _Atomic uint64_t done; /* bytes; released; pairs with the acquire in wait_for_rest */
     _Atomic uint32_t has_failed;
 };
 
@@ -50,22 +52,34 @@ static struct help *help_of(const struct mur_peer *peer)
     return helps[peer->process];
 }
 
+/* How many of all pages to take when `left` are left: nearly half first, then less and less. */
+static uint64_t chunk_pages(const struct help *help, uint64_t all, uint64_t left, bool is_first)
+{
+    uint64_t pages = is_first ? all * 7 / 16 : left / 4;
+
+    if (help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE)
+        pages = STRIDE / PAGE;
+    pages = pages < CHUNK_MIN / PAGE ? CHUNK_MIN / PAGE : pages > CHUNK_MAX / PAGE ? CHUNK_MAX / PAGE : pages;
+    return pages < left ? pages : left;
+}
+
 /* The offset of a chunk that nobody else has; false: none is left. */
 static bool claim(struct help *help, bool from_back, uint64_t *offset, size_t *bytes)
 {
-    uint64_t before = atomic_load_explicit(&help->claimed, memory_order_relaxed), front, back, number;
+    uint64_t before = atomic_load_explicit(&help->claimed, memory_order_relaxed), front, back, pages;
+    uint64_t all = (help->bytes + PAGE - 1) / PAGE, start;
 
     do {
         front = before & UINT32_MAX;
         back = before >> 32;
-        if (front + back >= help->chunks)
+        if (front + back >= all)
             return false;
-    } while (!atomic_compare_exchange_weak_explicit(&help->claimed, &before,
-                                                    before + (from_back ? UINT64_C(1) << 32 : 1), memory_order_relaxed,
-                                                    memory_order_relaxed));
-    number = from_back ? help->chunks - 1 - back : front;
-    *offset = number * CHUNK;
-    *bytes = help->bytes - *offset < CHUNK ? help->bytes - *offset : CHUNK;
+        pages = chunk_pages(help, all, all - front - back, from_back ? !back : !front);
+    } while (!atomic_compare_exchange_weak_explicit(&help->claimed, &before, before + (from_back ? pages << 32 : pages),
+                                                    memory_order_relaxed, memory_order_relaxed));
+    start = from_back ? all - back - pages : front;
+    *offset = start * PAGE;
+    *bytes = help->bytes - *offset < pages * PAGE ? help->bytes - *offset : pages * PAGE;
     return true;
 }
 
@@ -77,15 +91,16 @@ static int do_chunk(const struct mur_rma_arguments *a, enum mur_rma_kind kind, c
     char *here = (char *)(uintptr_t)a->origin + offset;
     struct iovec local = {here, bytes}, there = {(void *)(uintptr_t)(a->place + offset), bytes};
 
-    if (kind == MUR_RMA_ACCUMULATE)
-        return mur_rma_apply(a->win, a->rank, &there, 1, leaf, here, NULL);
+    if (kind == MUR_RMA_ACCUMULATE || kind == MUR_RMA_GET_ACCUMULATE)
+        return mur_rma_apply(a->win, a->rank, &there, 1, leaf, leaf->reduction == MUR_REDUCE_NO_OP ? NULL : here,
+                             a->result ? (char *)a->result + offset : NULL);
     return mur_rma_copy(a->win, a->rank, kind == MUR_RMA_PUT, &local, 1, &there, 1);
 }
 
 /* The target copies its last chunk; it needs nothing from here for that. */
 static int wait_for_rest(struct help *help, int rank)
 {
-    for (int spins = 0; atomic_load_explicit(&help->done, memory_order_acquire) < help->chunks; spins++)
+    for (int spins = 0; atomic_load_explicit(&help->done, memory_order_acquire) < help->bytes; spins++)
         if (spins < SPINS)
             mur_wait_relax();
         else
@@ -123,8 +138,8 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     if (!help || atomic_load_explicit(&help->is_asked, memory_order_acquire))
         return false;
     help->bytes = bytes;
-    help->chunks = (bytes + CHUNK - 1) / CHUNK;
     help->origin = (uintptr_t)a->origin;
+    help->result = (uintptr_t)a->result;
     help->place = a->place;
     help->kind = kind;
     help->reduction = leaf ? leaf->reduction : 0;
@@ -142,7 +157,7 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
         int one = do_chunk(a, kind, leaf, offset, piece);
 
         *rc = *rc ? *rc : one;
-        atomic_fetch_add_explicit(&help->done, 1, memory_order_relaxed);
+        atomic_fetch_add_explicit(&help->done, piece, memory_order_relaxed);
     }
     piece = (size_t)wait_for_rest(help, a->rank);
     *rc = *rc ? *rc : (int)piece;
@@ -161,14 +176,17 @@ struct helper {
 static bool accumulate(struct mur_win *win, struct mur_peer *peer, const struct help *help, uint64_t offset,
                        size_t bytes)
 {
-    static unsigned char piece[CHUNK] __attribute__((aligned(64)));
+    static unsigned char in[STRIDE] __attribute__((aligned(64))), out[STRIDE] __attribute__((aligned(64)));
     struct iovec there = {(void *)(uintptr_t)(help->place + offset), bytes};
+    bool brings = help->reduction != MUR_REDUCE_NO_OP, fetches = help->kind == MUR_RMA_GET_ACCUMULATE;
     struct mur_rma_leaf leaf;
 
-    if (!peer->transport->read(peer, piece, help->origin + offset, bytes))
+    if (brings && !peer->transport->read(peer, in, help->origin + offset, bytes))
         return false;
     mur_rma_leaf_fill(&leaf, mur_type_find(mur_basics[help->basic].handle), (enum mur_reduction)help->reduction);
-    return mur_rma_apply(win, win->rank, &there, 1, &leaf, piece, NULL) == MPI_SUCCESS;
+    if (mur_rma_apply(win, win->rank, &there, 1, &leaf, brings ? in : NULL, fetches ? out : NULL))
+        return false;
+    return !fetches || peer->transport->write(peer, out, help->result + offset, bytes);
 }
 
 /* The window lives as long as there are chunks: the origin waits for them. */
@@ -178,7 +196,7 @@ static bool help_with_chunk(struct helper *helper, uint64_t offset, size_t bytes
     struct help *help = helper->help;
     char *memory = (char *)((uintptr_t)win->targets[win->rank].memory + help->place + offset);
 
-    if (help->kind == MUR_RMA_ACCUMULATE)
+    if (help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE)
         return accumulate(win, helper->peer, help, offset, bytes);
     if (help->kind == MUR_RMA_PUT)
         return helper->peer->transport->read(helper->peer, memory, help->origin + offset, bytes);
@@ -195,7 +213,7 @@ static bool run(struct mur_task *task, bool *is_over)
     if (claim(help, true, &offset, &bytes)) {
         if (!help_with_chunk(helper, offset, bytes))
             atomic_store_explicit(&help->has_failed, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&help->done, 1, memory_order_release);
+        atomic_fetch_add_explicit(&help->done, bytes, memory_order_release);
         return true;
     }
     *is_over = true;
