@@ -136,7 +136,8 @@ static int free_handle(MPI_Errhandler *errhandler)
         return mur_error(MPI_ERR_ERRHANDLER, "*errhandler is not a live error handler: freed, or never one");
     if (!handler->object.predefined && handler->handles == 0)
         return mur_error(MPI_ERR_ERRHANDLER, "*errhandler has been freed already; only objects still have it");
-    handler->handles--; /* of a predefined one nobody asks for it */
+    if (!handler->object.predefined)
+        handler->handles--;
     mur_errhandler_release(handler);
     *errhandler = MPI_ERRHANDLER_NULL;
     return MPI_SUCCESS;

@@ -50,10 +50,16 @@ __attribute__((constructor)) static void setup(void)
         mur_predefined[predefined[i]->object.predefined] = &predefined[i]->object;
 }
 
+/* Handlers of sessions come and go before MPI runs, in any threads, where the engine's lock is not in use yet. */
+static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
+
 struct mur_errhandler *mur_errhandler_create(uint32_t serves)
 {
-    struct mur_errhandler *handler = mur_pool_get(&errhandler_pool);
+    struct mur_errhandler *handler;
 
+    pthread_mutex_lock(&guard);
+    handler = mur_pool_get(&errhandler_pool);
+    pthread_mutex_unlock(&guard);
     if (handler) {
         handler->action = MUR_ERRORS_CALL;
         handler->serves = serves;
@@ -64,8 +70,11 @@ struct mur_errhandler *mur_errhandler_create(uint32_t serves)
 
 void mur_errhandler_release(struct mur_errhandler *handler)
 {
-    if (!handler->object.predefined && --handler->object.references == 0)
-        mur_pool_put(&errhandler_pool, handler);
+    if (handler->object.predefined || __atomic_sub_fetch(&handler->object.references, 1, __ATOMIC_ACQ_REL))
+        return;
+    pthread_mutex_lock(&guard);
+    mur_pool_put(&errhandler_pool, handler);
+    pthread_mutex_unlock(&guard);
 }
 
 void mur_errhandler_attach(struct mur_errhandler **slot_p, struct mur_errhandler *handler)

@@ -40,7 +40,7 @@ static inline struct mur_errhandler *mur_errhandler_find(MPI_Errhandler handle)
 static inline void mur_errhandler_retain(struct mur_errhandler *handler)
 {
     if (!handler->object.predefined)
-        handler->object.references++;
+        __atomic_add_fetch(&handler->object.references, 1, __ATOMIC_RELAXED);
 }
 
 /* Drops a reference; the last one frees the handler. Predefined ones are never freed. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errors under MPI_THREAD_MULTIPLE: handlers call MPI and raise errors themselves; threads raise errors while others
- * change the handler; threads add and remove classes, codes and strings, before MPI_Init as well. */
+ * change the handler; threads add and remove classes, codes and strings, and make and free handlers, before
+ * MPI_Init as well. */
 #include <pthread.h>
 #include <stdatomic.h>
 
@@ -106,6 +107,29 @@ static void *add_codes(void *argument)
     return NULL;
 }
 
+static void on_session(MPI_Session *session, int *code, ...)
+{
+    (void)session;
+    (void)code;
+}
+
+/* One that two threads were given could be freed once only. */
+static void *make_handlers(void *argument)
+{
+    enum { KEPT = 16 };
+    MPI_Errhandler kept[KEPT];
+
+    (void)argument;
+    for (int i = 0; i < 60 * ROUNDS; i++) {
+        if (i >= KEPT)
+            CHECK(MPI_Errhandler_free(&kept[i % KEPT]) == MPI_SUCCESS);
+        CHECK(MPI_Session_create_errhandler(on_session, &kept[i % KEPT]) == MPI_SUCCESS);
+    }
+    for (int i = 0; i < KEPT; i++)
+        CHECK(MPI_Errhandler_free(&kept[i]) == MPI_SUCCESS);
+    return NULL;
+}
+
 static void run(void *(*work)(void *), void *(*beside)(void *))
 {
     pthread_t threads[THREADS + 1];
@@ -126,6 +150,7 @@ int main(int argc, char **argv)
     int provided;
 
     run(add_codes, NULL); /* legal before MPI_Init */
+    run(make_handlers, NULL);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     if (provided != MPI_THREAD_MULTIPLE)
         return TEST_SKIP;
