@@ -13,14 +13,13 @@
 #define SETTING(field) offsetof(struct mur_settings, field)
 
 const struct mur_setting mur_setting_table[] = {
-    {"MUR_SHM_SINGLE_COPY", "shm", "0 or 1", 1, 0, 1, SETTING(shm_single_copy), MUR_BEFORE_START, true,
-     "copy large messages straight between the processes' memories (process_vm_readv); 0 copies through shared memory"},
+    {"MUR_SHM_SINGLE_COPY", "shm", "-1, 0 or 1", -1, -1, 1, SETTING(shm_single_copy), MUR_BEFORE_START, true,
+     "copy large messages straight between the processes' memories (process_vm_readv); 0 copies through shared memory; "
+     "-1 chooses by processor"},
     {"MUR_SHM_EAGER_MAX", "shm", "bytes", -1, -1, 1048576, SETTING(shm_eager_max), MUR_ANY_TIME, false,
      "messages up to this size are sent at once, larger ones when the receiver is ready; -1 chooses by processor"},
     {"MUR_SHM_COPY_CHUNK", "shm", "bytes", 0, 0, LONG_MAX, SETTING(shm_copy_chunk), MUR_ANY_TIME, false,
      "piece of a large message that sender or receiver copies at a time; 0 chooses by what is left"},
-    {"MUR_SHM_STREAM", "shm", "0, 1 or 2", 0, 0, 2, SETTING(shm_stream), MUR_BEFORE_START, false,
-     "whether payload is written into the ring past the caches: 0 finds out what is faster, 1 always, 2 never"},
     {"MUR_SHM_LANE_SLOTS", "shm", "records", 0, 0, 65536, SETTING(shm_lane_slots), MUR_BEFORE_START, true,
      "records that fit into the ring between two ranks, a power of two; 0 chooses by the number of ranks"},
     {"MUR_SHM_LANE_BYTES", "shm", "bytes", 0, 0, 1L << 30, SETTING(shm_lane_bytes), MUR_BEFORE_START, true,

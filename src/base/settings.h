@@ -11,7 +11,6 @@ struct mur_settings {
     long shm_single_copy;
     long shm_eager_max;
     long shm_copy_chunk;
-    long shm_stream;
     long shm_lane_slots;
     long shm_lane_bytes;
     long tcp_eager_max;

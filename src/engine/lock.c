@@ -28,11 +28,11 @@ void mur_engine_unlock_slow(void)
 
 void mur_engine_leave_slow(void)
 {
-    bool has_deferred = mur_lock.has_deferred;
+    void (*run)(void) = mur_lock.has_deferred ? mur_lock.run_deferred : NULL;
 
     mur_engine_unlock();
-    if (has_deferred)
-        mur_lock.run_deferred();
+    if (run)
+        run();
 }
 
 void mur_engine_breathe_slow(void)

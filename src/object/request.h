@@ -64,6 +64,8 @@ struct mur_request {
     struct mur_backlog_entry backlog; /* of a send that found no room */
     uint64_t peer_request;            /* the other side's request, as it named it; of a send 0 until it is matched */
     uint64_t transfer_token;
+    uint64_t accepted;         /* when a large message that is timed was matched, in nanoseconds; else 0 */
+    int way;                   /* and how it comes */
     size_t moved;              /* bytes of a piecewise transfer that have passed */
     int pieces;                /* sent and not acknowledged yet */
     struct mur_frame frame;    /* of a queued send */

@@ -56,6 +56,10 @@ struct mur_peer {
     size_t kept;        /* bytes kept here of the peer's messages */
     void *placing;      /* the receive whose data is arriving at its place (pt2pt/receive.c) */
     size_t eager_limit; /* messages shorter than this are sent to the peer at once; 0 while it holds */
+    /* the peer's large messages (choose_way in pt2pt/rendezvous.c) */
+    uint64_t last_large;     /* when the last one was complete */
+    uint32_t large_times[2]; /* what each way takes, in picoseconds a byte; 0: not known */
+    uint32_t since_tried;    /* messages since the slower way was last tried */
 };
 
 /* The handlers of frames by kind, filled in by the protocols above. `data` is valid during the call only. */
@@ -125,6 +129,9 @@ struct mur_transport {
     uint32_t frame_max; /* most bytes of data in one frame; known after open */
     uint32_t piece_max; /* bytes of a frame that suit a large message which is cut into many; known after open */
     size_t eager_max;   /* bytes of the largest message that is sent at once; known after open */
+    /* Pieces of a large message, written by one core while another reads them, may be faster than copying between the
+     * memories of processes; known after open. */
+    bool may_prefer_pieces;
 
     /* Makes itself the transport of those of the `count` peers that it can reach and that have none yet. *common, where
      * it sets it, is memory that all peers see, all zero, without any agreement: all ask for the same bytes. */

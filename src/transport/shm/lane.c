@@ -1,18 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Lanes: writing frames into the ring towards a peer, and polling the rings that come in. The idea and the order of
  * memory are told in shm.h. */
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#endif
-
-#include "base/clock.h"
 #include "base/copy.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "transport/shm/shm.h"
 
-enum { STREAM_ALWAYS = 1 }; /* of the setting */
-enum { BATCH = 32 };        /* frames delivered from one lane before the others are looked at */
+enum { BATCH = 32 }; /* frames delivered from one lane before the others are looked at */
 
 /* The payload rings of a lane whose sizes are filled in. */
 void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS])
@@ -37,7 +31,7 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
     lane->halves = mur_shm.lane_halves;
     memcpy(lane->bytes, mur_shm.lane_bytes, sizeof lane->bytes);
     atomic_store_explicit(&lane->is_parked, 1, memory_order_relaxed);
-    *out = (struct mur_lane_out){.lane = lane, .is_streaming = mur_settings.shm_stream == STREAM_ALWAYS};
+    *out = (struct mur_lane_out){.lane = lane};
     mur_lane_rings(lane, out->ring);
     peer->link = out;
     return out;
@@ -187,99 +181,27 @@ struct source {
     void *argument;
 };
 
-/* A write whose line never enters this core's cache; `out` begins a line. */
-static void copy_past_cache(unsigned char *out, const unsigned char *in, uint32_t bytes)
+static inline void write_part(unsigned char *place, const struct source *source, uint32_t done, uint32_t bytes)
 {
-    uint32_t i = 0;
-
-#if defined(__SSE2__)
-    for (; i + MUR_CACHE_LINE <= bytes; i += MUR_CACHE_LINE) {
-        __m128i a = _mm_loadu_si128((const __m128i *)(in + i)), b = _mm_loadu_si128((const __m128i *)(in + i + 16));
-        __m128i c = _mm_loadu_si128((const __m128i *)(in + i + 32)),
-                d = _mm_loadu_si128((const __m128i *)(in + i + 48));
-
-        _mm_stream_si128((__m128i *)(out + i), a);
-        _mm_stream_si128((__m128i *)(out + i + 16), b);
-        _mm_stream_si128((__m128i *)(out + i + 32), c);
-        _mm_stream_si128((__m128i *)(out + i + 48), d);
-    }
-    _mm_sfence(); /* these stores wait for nobody; the release that follows must not overtake them */
-#endif
-    memcpy(out + i, in + i, bytes - i);
-}
-
-/* How a lane's payload is best written depends on where the two cores are, which nobody tells. If they share a cache,
- * plain writes to the large ring take 0.7 ns a line, and the receiver reads a line in 1.3; past the cache it would be
- * 1.2 and 4 to 6. If not, the receiver's copy of each line must be called back from afar, 18 ns a line, and past the
- * cache 1.2, for reading in 3.2 instead of 2.9 (Zen 4). So, on processors like that, now and then a frame's plain
- * writing is timed, not before the ring has been gone round once, which is when the system provides its pages. */
-enum { TIMED_MIN = 4096, TIMED_EVERY = 16, TIMED_EVERY_STREAMING = 128, SLOW_LINE = 6 /* nanoseconds */ };
-
-static inline bool is_to_be_timed(struct mur_lane_out *out, uint32_t bytes)
-{
-    uint32_t every = out->is_streaming ? TIMED_EVERY_STREAMING : TIMED_EVERY;
-
-    return bytes >= TIMED_MIN && out->has_lapped && ++out->since_timed >= every && mur_shm.may_stream;
-}
-
-static void take_time(struct mur_lane_out *out, uint64_t ns, uint32_t bytes)
-{
-    uint32_t line = (uint32_t)(ns * 64 * MUR_CACHE_LINE / bytes); /* in 64ths */
-
-    out->since_timed = 0;
-    line = line < 3 * SLOW_LINE * 64 ? line : 3 * SLOW_LINE * 64; /* this process may have lost its core for a while */
-    out->line_time = (3 * out->line_time + line) / 4;
-    out->is_streaming = out->line_time > SLOW_LINE * 64;
-}
-
-enum way { PLAIN, TIMED, PAST_CACHE };
-
-/* Returns the time taken, where it is to be known. `bytes` are PART_MAX at most. */
-static inline uint64_t write_part(unsigned char *place, const struct source *source, uint32_t done, uint32_t bytes,
-                                  enum way way)
-{
-    static unsigned char bounce[PART_MAX] MUR_ALIGNED_LINE;
-    const unsigned char *data = source->pack ? bounce : source->data + done;
-    uint64_t start;
-
-    if (__builtin_expect(way == PLAIN, 1)) {
-        if (source->pack)
-            source->pack(source->argument, place + done, bytes);
-        else
-            mur_copy(place + done, data, bytes);
-        return 0;
-    }
     if (source->pack)
-        source->pack(source->argument, bounce, bytes);
-    if (way == PAST_CACHE) {
-        copy_past_cache(place + done, data, bytes);
-        return 0;
-    }
-    start = mur_clock_ns();
-    memcpy(place + done, data, bytes);
-    return mur_clock_ns() - start;
+        source->pack(source->argument, place + done, bytes);
+    else
+        mur_copy(place + done, source->data + done, bytes);
 }
 
 static __attribute__((noinline)) void send_rest(struct mur_lane_out *out, struct mur_record *record,
-                                                unsigned char *place, const struct source *source, uint32_t bytes,
-                                                enum way way)
+                                                unsigned char *place, const struct source *source, uint32_t bytes)
 {
-    uint64_t ns = 0;
-
-    if (way == TIMED)
-        out->since_timed = 0;
     for (uint32_t done = PART_MIN; done < bytes;) {
         uint32_t part = part_after(done);
 
         part = part < bytes - done ? part : bytes - done;
-        ns += write_part(place, source, done, part, way);
+        write_part(place, source, done, part);
         done += part;
         /* Pairs with the acquire in take_large. */
         atomic_store_explicit(&record->written, done, memory_order_release);
     }
     ring_if_parked(out);
-    if (way == TIMED)
-        take_time(out, ns, bytes - PART_MIN);
 }
 
 /* Sends a frame whose data does not fit into the record. False: no room. */
@@ -289,28 +211,20 @@ static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *
     struct mur_ring *ring;
     struct mur_record *record;
     unsigned char *place;
-    enum way way = PLAIN;
 
     if (!find_record(out, bytes, &half) || !(ring = find_ring(out, bytes, &start)))
         return false;
     record = mur_lane_record(out->lane, half);
     place = ring->memory + (start & (ring->bytes - 1));
-    record->ring = (uint32_t)(ring - out->ring);
-    if (record->ring == MUR_RING_LARGE && out->is_streaming)
-        way = PAST_CACHE;
-    write_part(place, source, 0, part, way);
+    write_part(place, source, 0, part);
     if (bytes <= DEMOTE_MAX)
         demote(place, bytes);
     ring->next = start + rounded(bytes);
+    record->ring = (uint32_t)(ring - out->ring);
     atomic_store_explicit(&record->written, part, memory_order_relaxed); /* goes with the stamp */
     push(out, half, frame);
-    if (record->ring == MUR_RING_LARGE) {
-        out->has_lapped |= ring->next >= ring->bytes;
-        if (is_to_be_timed(out, bytes))
-            way = TIMED;
-    }
     if (part < bytes)
-        send_rest(out, record, place, source, bytes, way);
+        send_rest(out, record, place, source, bytes);
     return true;
 }
 
@@ -363,22 +277,30 @@ static inline void publish(struct mur_lane_in *in)
         mur_shm_wake(&mur_shm.node->ranks[lane->sender]);
 }
 
+enum { PLACED_MIN = 4096 };
+
+/* Where the data of a large frame goes at once; NULL: it stays in the ring until the handler is called. */
+static unsigned char *place_of(struct mur_lane_in *in, const struct mur_record *record)
+{
+    mur_frame_placer *placer = mur_frame_placers[record->frame.kind];
+
+    return placer ? placer(in->peer, &record->frame) : NULL;
+}
+
 /* A large frame whose data is still being written: takes what has come since the last look to where it belongs. Returns
  * the data once all of it is there, or NULL. Where many frames follow each other nothing is gained by that, and a
  * reader at the writer's heels slows it down: this core's hardware fetches lines ahead that are just about to be
  * written. */
-static __attribute__((noinline)) const void *take_parts(struct mur_lane_in *in, const struct mur_record *record,
-                                                        uint32_t written, const unsigned char *data)
+static __attribute__((noinline)) void *take_parts(struct mur_lane_in *in, const struct mur_record *record,
+                                                  uint32_t written, unsigned char *data)
 {
     if (!in->is_begun) {
-        mur_frame_placer *placer = mur_frame_placers[record->frame.kind];
-
         in->is_begun = true;
-        in->place = placer && !(record->frame.flags & MUR_FRAME_STREAM) ? placer(in->peer, &record->frame) : NULL;
+        in->place = record->frame.flags & MUR_FRAME_STREAM ? NULL : place_of(in, record);
         in->seen = 0;
     }
     if (in->place)
-        memcpy(in->place + in->seen, data + in->seen, written - in->seen);
+        mur_copy_taking(in->place + in->seen, data + in->seen, written - in->seen);
     in->seen = written;
     if (written < record->frame.bytes)
         return NULL;
@@ -386,33 +308,40 @@ static __attribute__((noinline)) const void *take_parts(struct mur_lane_in *in, 
     return in->place ? in->place : data;
 }
 
-/* Makes this core the owner of the lines of payload that it has read, by writing a word of each back as it is. Read
- * only, a line has two owners, and who writes it next must wait until the other has given it up: one line after the
- * other, which takes longer than the message (Zen 4: 4 KiB 0.3 us instead of 0.5). A hint to prefetch for writing does
- * not do it. Before the handler is called, since after that the sender may already write there. */
+/* Makes this core the owner of the lines of payload that it is about to read, by writing a word of each back as it is.
+ * Read only, a line has two owners, and who writes it next must wait until the other has given it up: one line after
+ * the other, which takes longer than the message (Zen 4: 4 KiB 0.3 us instead of 0.5). A hint to prefetch for writing
+ * does not do it. Before the handler is called, since after that the sender may already write there. */
 static inline void take_lines(unsigned char *data, uint32_t bytes)
 {
     for (uint32_t i = 0; i < bytes; i += MUR_CACHE_LINE)
         *(volatile uint64_t *)(data + i) = *(volatile uint64_t *)(data + i);
 }
 
-/* The data of a large frame, which is then passed; NULL while some of it is missing. */
+/* The data of a large frame, which is then passed; NULL while some of it is missing. If it is of any size it goes to
+ * its place from here, and this core takes its lines on the way. */
 static inline const void *take_large(struct mur_lane_in *in, const struct mur_record *record)
 {
     struct mur_ring *ring = &in->ring[record->ring];
     uint32_t bytes = record->frame.bytes, start = place(ring, bytes);
-    unsigned char *start_of_data = ring->memory + (start & (ring->bytes - 1));
-    const void *data = start_of_data;
+    unsigned char *data = ring->memory + (start & (ring->bytes - 1)), *taken = data;
     /* Pairs with the release in send_rest. */
     uint32_t written = atomic_load_explicit(&record->written, memory_order_acquire);
 
-    if (__builtin_expect(in->is_begun || written < bytes, 0))
-        data = take_parts(in, record, written, data);
-    if (!data)
+    bool is_whole = !in->is_begun && written >= bytes;
+
+    if (__builtin_expect(!is_whole, 0))
+        taken = take_parts(in, record, written, data);
+    if (!taken)
         return NULL;
     ring->next = start + rounded(bytes);
-    if (record->ring == MUR_RING_SMALL)
-        take_lines(start_of_data, bytes);
+    if (taken != data)
+        return taken;
+    if (bytes > PLACED_MIN && (is_whole || record->frame.flags & MUR_FRAME_STREAM) && (taken = place_of(in, record))) {
+        mur_copy_taking(taken, data, bytes);
+        return taken;
+    }
+    take_lines(data, bytes);
     return data;
 }
 
@@ -464,7 +393,7 @@ int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, voi
     data = record->data;
     if (bytes > MUR_RECORD_BYTES) {
         /* Pairs with the release in send_rest. */
-        if (atomic_load_explicit(&record->written, memory_order_acquire) < bytes)
+        if (bytes > PLACED_MIN || atomic_load_explicit(&record->written, memory_order_acquire) < bytes)
             return -1;
         data = take_large(in, record);
     }

@@ -82,17 +82,13 @@ static void *shared(uint64_t token)
     return mur_shm_at(token);
 }
 
-/* A ring that is larger than a core's own cache is written several times faster than one that fits: when its turn comes
- * again, a line lies in the cache that all cores share, while in a small ring the receiver still has a copy that must
- * be called back, one line after the other (64 KiB: 0.7 ns a line against 3 to 6, across parts of a processor 3 against
- * 18 to 35). Only what passes through it is ever touched. Rings get smaller as ranks get more, so that a rank that
- * talks to all others stays within its share. */
+/* A ring stays in the caches of both sides, since the receiver takes its lines (take_lines in lane.c). Only what passes
+ * through it is ever touched. Rings get smaller as ranks get more, so that a rank that talks to all others stays within
+ * its share. */
 static void choose_ring_sizes(void)
 {
     uint32_t lines = mur_shm.size <= 32 ? 256 : 64;
-    uint32_t bytes = mur_shm.size <= 2    ? 4 << 20
-                     : mur_shm.size <= 4  ? 2 << 20
-                     : mur_shm.size <= 8  ? 1 << 20
+    uint32_t bytes = mur_shm.size <= 8    ? 512 << 10
                      : mur_shm.size <= 16 ? 256 << 10
                      : mur_shm.size <= 32 ? 128 << 10
                                           : 32 << 10;
@@ -198,13 +194,13 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
         return mur_error(MPI_ERR_NO_MEM, "no memory for the ends of the lanes to %d ranks", mur_shm.size);
     if (take_peers(peers, count, is_alone) == count && mur_shm.common_bytes)
         *common = mur_shm_at(common_start());
-    mur_shm.may_stream = !mur_settings.shm_stream && mur_cpu_is_amd();
     mur_shm_barrier_setup();
     fill_rank_block();
     mur_shm_transport.frame_max = mur_shm.lane_bytes[MUR_RING_LARGE] / 4;
     mur_shm_transport.piece_max =
         mur_shm_transport.frame_max / 2 < PIECE_MAX ? mur_shm_transport.frame_max / 2 : PIECE_MAX;
     mur_shm_transport.eager_max = mur_shm_eager_max();
+    mur_shm_transport.may_prefer_pieces = mur_settings.shm_single_copy < 0 && mur_cpu_is_amd();
     return MPI_SUCCESS;
 }
 

@@ -113,11 +113,7 @@ struct mur_lane_out {
     struct mur_lane *lane;
     uint32_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
     struct mur_ring ring[MUR_RINGS];
-    uint32_t passed;      /* frames that still pass by the small ring, which was found full */
-    bool is_streaming;    /* payload is written past the caches */
-    bool has_lapped;      /* all of the payload ring has been written once */
-    uint32_t since_timed; /* large frames since plain writing was last timed */
-    uint32_t line_time;   /* what writing a line takes, in 64ths of a nanosecond, on average */
+    uint32_t passed; /* frames that still pass by the small ring, which was found full */
 };
 
 enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
@@ -143,7 +139,6 @@ struct mur_shm {
     int doorbell;            /* a socket; -1: this process sleeps on the futex */
     size_t common_bytes;     /* between the rank blocks and the heap */
     uint32_t lane_halves, lane_bytes[MUR_RINGS];
-    bool may_stream;          /* lanes find out whether to write payload past the caches */
     struct mur_lane_out *out; /* [size] */
     struct mur_lane_in *in;   /* [size] by the sender's local rank */
     struct mur_lane_in **hot; /* [size] polled in every pass */
