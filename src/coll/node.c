@@ -158,6 +158,8 @@ static bool go_on(struct mur_node_op *op)
         return false;
     op->is_running = true; /* users' functions run without the engine's lock, and other threads come by meanwhile */
     is_over = op->advance(op);
+    if (is_over && op->c.op && op->advance != mur_node_slots)
+        mur_node_compare_next(op);
     op->is_running = false;
     op->board->current += is_over;
     return is_over;

@@ -51,10 +51,12 @@ bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between t
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
 /* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
- * slots; announcing it; and, while waiting, whether that is in vain, as somebody has announced something else. Then the
- * board is broken, and all else on it is refused. All errors are in op->error. */
+ * slots, or with what the next rank has announced; announcing it; and, while waiting, whether that is in vain, as
+ * somebody has announced something else. Then the board is broken, and all else on it is refused. All errors are in
+ * op->error. */
 uint64_t mur_node_call(const struct mur_node_op *op);
 void mur_node_compare(struct mur_node_op *op, int first, int last);
+void mur_node_compare_next(struct mur_node_op *op);
 void mur_node_announce(const struct mur_node_op *op);
 bool mur_node_waits_in_vain(struct mur_node_op *op);
 bool mur_node_is_broken(const struct mur_board *board);

@@ -4,7 +4,8 @@
  *
  * Small collectives write it beside their data, and who reads the data compares, which costs next to nothing. Where
  * ranks take different ways they wait for each other in vain: so each announces what it begins, and who waits looks at
- * one other rank in each pass. Then the board is given up: all that wait there, or come later, get an error. */
+ * one other rank in each pass. The board is given up then: all that wait there, or come later, get an error. At the end
+ * of a large reduction, for which nobody may have waited, each looks at the next rank. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -100,6 +101,12 @@ static bool differs_from(struct mur_node_op *op, int rank)
         return false;
     op->error = differ(rank, theirs, op->call);
     return true;
+}
+
+void mur_node_compare_next(struct mur_node_op *op)
+{
+    if (!op->error)
+        differs_from(op, op->board->rank + 1 < op->board->size ? op->board->rank + 1 : 0);
 }
 
 bool mur_node_is_broken(const struct mur_board *board)
