@@ -5,7 +5,8 @@
  * Small collectives write it beside their data, and who reads the data compares, which costs next to nothing. Where
  * ranks take different ways they wait for each other in vain: so each announces what it begins, and who has waited for
  * long looks at the others before it goes to sleep; the last to do so sees what they have announced. Then the board is
- * given up: all that wait there, or come later, get an error. */
+ * given up: all that wait there, or come later, get an error. After a large one, for which nobody may have waited, each
+ * looks at the others. */
 #include <stdio.h>
 
 #include "base/error.h"
