@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 0 receives a frame that claims more bytes than follow: rank 1's library sends through functions of this program,
- * which spoil the header of one frame; or rank 1 writes a header into the connection past its library ("beside"). Rank 0,
- * which waits for a message, must not wait for ever: half_frame.sh sees to it. */
+ * which spoil the header of one frame; or rank 1 writes a header into the connection past its library ("beside"). Rank
+ * 0, which waits for a message, must not wait for ever: half_frame.sh sees to it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <netinet/in.h>

@@ -219,9 +219,9 @@ void mur_splice_drop(struct mur_link *link);
 void mur_splice_trim(void); /* gives up what is kept for later */
 
 /* in.c */
-int mur_in_read(struct mur_link *link); /* frames delivered */
+int mur_in_read(struct mur_link *link);              /* frames delivered */
 bool mur_in_is_partial(const struct mur_link *link); /* a frame has come in part */
-void mur_in_stalled(struct mur_link *link); /* for too long */
+void mur_in_stalled(struct mur_link *link);          /* for too long */
 
 /* link.c */
 struct mur_link *mur_link_of(struct mur_peer *peer);   /* makes it, and starts to look for the peer */
