@@ -420,6 +420,9 @@ bool mur_access_step(struct mur_access *access)
         return end_piece(access);
     if (access->error || !mur_access_rest(access) || !access->file->shape->size)
         return true;
+    if (!access->is_write && access->file->is_stale && mur_file_settle(access->file))
+        return fail(access, errno);
+    access->file->is_dirty |= access->is_write;
     return access->file->is_atomic ? step_atomic(access) : step(access);
 }
 

@@ -293,11 +293,19 @@ int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_sam
     return rc;
 }
 
-int mur_file_size(const struct mur_file *file, MPI_Offset *size)
+int mur_file_settle(struct mur_file *file)
+{
+    if (file->driver->is_coherent || !(file->is_dirty || file->is_stale))
+        return 0;
+    file->is_dirty = file->is_stale = false;
+    return file->driver->sync(file->fd);
+}
+
+int mur_file_size(struct mur_file *file, MPI_Offset *size)
 {
     struct stat status;
 
-    if (fstat(file->fd, &status))
+    if ((file->is_stale && mur_file_settle(file)) || fstat(file->fd, &status))
         return mur_file_error(errno, "get the size of", file->name);
     *size = status.st_size;
     return MPI_SUCCESS;
@@ -305,8 +313,12 @@ int mur_file_size(const struct mur_file *file, MPI_Offset *size)
 
 int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
 {
-    int rc = MPI_SUCCESS, number;
+    int rc = mur_file_settle(file) ? mur_file_error(errno, what, file->name) : MPI_SUCCESS, number;
 
+    if (!file->driver->is_coherent)
+        rc = agree_success(file->comm, rc, what, file->name);
+    if (rc)
+        return rc;
     if (file->comm->rank == 0) {
         do
             number = change(file->fd, (off_t)size) ? errno : 0;
@@ -314,5 +326,6 @@ int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(i
         if (number)
             rc = mur_file_error(number, what, file->name);
     }
+    file->is_stale = true;
     return agree_success(file->comm, rc, what, file->name);
 }

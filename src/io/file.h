@@ -38,6 +38,8 @@ struct mur_file {
     char *name;
     bool is_atomic;
     bool is_locked; /* by a thread of this process */
+    bool is_dirty;  /* maybe written, and not yet seen by other hosts; and the other way round: */
+    bool is_stale;  /* others have written for this rank, or changed the size (mur_file_settle) */
     char *staging;  /* a buffer for the next access that needs one, or NULL. Owned */
     size_t staging_bytes;
     /* the view */
@@ -82,7 +84,13 @@ int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(i
 /* The error for a system call that failed with `number` on this file. */
 int mur_file_error(int number, const char *what, const char *name);
 int mur_file_error_at(int number, const char *what, const char *name, int rank);
-int mur_file_size(const struct mur_file *file, MPI_Offset *size);
+int mur_file_size(struct mur_file *file, MPI_Offset *size);
+
+/* Where each host caches the file for itself: this rank's data may lie in the cache of the host whose rank wrote them
+ * for it. They must be the same to it wherever they are, as if it had written and read them itself (§14.6.1): so before
+ * and after others access the file for it, what it has written leaves its cache, and what it has read is read anew.
+ * Nothing to do where files are coherent. Fails like a system call. */
+int mur_file_settle(struct mur_file *file);
 
 /* The open file whose communicator has this context; NULL: none. */
 struct mur_file *mur_file_of_context(uint32_t context);

@@ -102,6 +102,21 @@ static void note_failure(struct mur_exchange *x, int number)
         x->verdict = (int64_t)number << 32 | (int64_t)(x->access->file->comm->rank + 1);
 }
 
+/* What this rank has written is there for others to see. */
+static void settle_writes(struct mur_exchange *x)
+{
+    if (x->access->file->is_dirty && mur_file_settle(x->access->file))
+        note_failure(x, errno);
+}
+
+/* What others have settled is there for this rank to see. */
+static void settle_reads(struct mur_exchange *x)
+{
+    x->access->file->is_stale = true;
+    if (mur_file_settle(x->access->file))
+        note_failure(x, errno);
+}
+
 static int no_memory(const struct mur_exchange *x)
 {
     return mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", x->access->file->name);
@@ -115,6 +130,7 @@ static int conclude(struct mur_schedule *s, void *argument)
     struct mur_access *access = x->access;
 
     (void)s;
+    access->file->is_stale |= access->is_write;
     if (x->verdict && !access->error)
         access->error = mur_file_error_at((int)(x->verdict >> 32), access->is_write ? "write" : "read",
                                           access->file->name, (int)(x->verdict & UINT32_MAX) - 1);
@@ -362,6 +378,7 @@ static bool write_in_background(struct mur_exchange *x, MPI_Offset start, size_t
 
 static int serve_write(struct mur_exchange *x)
 {
+    struct mur_file *file = x->access->file;
     MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
     bool has_any = false;
 
@@ -373,9 +390,10 @@ static int serve_write(struct mur_exchange *x)
         has_any = true;
     }
     end_background(x);
+    file->is_dirty |= has_any;
     if (has_any && write_in_background(x, start, (size_t)(end - start)))
         return 0;
-    return has_any ? mur_cover_write(x->access->file, x->buffer, start, (size_t)(end - start), x->words) : 0;
+    return has_any ? mur_cover_write(file, x->buffer, start, (size_t)(end - start), x->words) : 0;
 }
 
 static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
@@ -383,6 +401,8 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
     MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
     int number;
 
+    if (x->round == 0) /* those who have written what this rank reads for them have settled before they asked */
+        settle_reads(x);
     for (int r = 0; r < x->ranks; r++)
         if (has_arrived(&x->in[r]))
             cover_parcel(x, &x->in[r], MUR_MARKED);
@@ -453,6 +473,7 @@ static int take_answers(struct mur_schedule *s, void *argument)
             take_answer(x, a);
     if (++x->round == x->rounds) {
         end_background(x);
+        settle_writes(x);
         add_conclusion(s, x);
         return MPI_SUCCESS;
     }
@@ -572,6 +593,7 @@ static int plan(struct mur_schedule *s, void *argument)
         return MPI_SUCCESS;
     }
     lay_out(x);
+    settle_writes(x);
     mur_schedule_fence(s);
     mur_schedule_call(s, begin_round, x);
     return MPI_SUCCESS;

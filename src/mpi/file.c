@@ -235,7 +235,7 @@ int mur_file_check_idle(const struct mur_file *file)
     return MPI_SUCCESS;
 }
 
-int mur_file_seek(const struct mur_file *file, MPI_Offset current, MPI_Offset offset, int whence, MPI_Offset *place)
+int mur_file_seek(struct mur_file *file, MPI_Offset current, MPI_Offset offset, int whence, MPI_Offset *place)
 {
     MPI_Offset size;
     int rc;
@@ -290,7 +290,10 @@ int mur_mpi_file_sync(struct mur_file *fh)
 {
     int rc = mur_file_check_idle(fh);
 
+    fh->is_dirty = false;
     if (!rc && fh->driver->sync(fh->fd))
         rc = mur_file_error(errno, "sync", fh->name);
-    return mur_file_agree(fh, rc, "sync");
+    rc = mur_file_agree(fh, rc, "sync");
+    fh->is_stale = true; /* others may have written out more since this rank looked again */
+    return rc;
 }

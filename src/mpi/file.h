@@ -14,6 +14,6 @@ int mur_file_check_random(const struct mur_file *file);
 int mur_file_check_idle(const struct mur_file *file);
 
 /* Where a pointer that is at `current` goes, in etypes. */
-int mur_file_seek(const struct mur_file *file, MPI_Offset current, MPI_Offset offset, int whence, MPI_Offset *place);
+int mur_file_seek(struct mur_file *file, MPI_Offset current, MPI_Offset offset, int whence, MPI_Offset *place);
 
 #endif

@@ -17,6 +17,7 @@ named() { # host, text: the processes there with such a command line
 
 one_case() { # form, victim
     local what="the form $1, $2 killed" job
+    : >"$scratch/out" # here, not when the job's shell comes to it
     run -host h1,h2,h3 -ppn 2 -n 6 "$helper" "$file" 4 1000000 "$1" >"$scratch/out" 2>&1 &
     job=$!
     for _ in $(seq 200); do

@@ -16,6 +16,7 @@ fail() {
 }
 
 one_case() {
+    : >"$folder.out" # here, not when the job's shell comes to it: what the case before wrote is not this one's
     "$MPIEXEC" -n 4 "$HELPER" "$folder/matrix" 4 1000000 $form >"$folder.out" 2>&1 &
     job=$!
     for ((i = 0; i < 200; i++)); do
