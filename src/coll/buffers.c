@@ -47,8 +47,8 @@ static bool writes(const struct mur_collective *c, const struct mur_comm *comm)
     case MUR_GATHER:
     case MUR_REDUCE:
         return is_root(c, comm);
-    case MUR_EXSCAN: /* its first rank gets nothing */
-        return comm->rank > 0;
+    case MUR_EXSCAN: /* its first rank gets nothing, but gives what is there if it is in place */
+        return comm->rank > 0 || c->from.buffer == MPI_IN_PLACE;
     default:
         return true;
     }
