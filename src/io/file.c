@@ -103,14 +103,14 @@ static int agree_success(struct mur_comm *comm, int rc, const char *what, const 
 static int check_amode(struct mur_comm *comm, int amode)
 {
     int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-    int values[2] = {amode, -amode}, rc;
+    int values[2] = {amode, ~amode}, rc; /* ~ turns the order around, as - does, but of all numbers */
 
     rc = agree_max(comm, values, 2);
     if (rc)
         return rc;
-    if (values[0] != -values[1])
+    if (values[0] != ~values[1])
         return mur_error(MPI_ERR_NOT_SAME, "amode is %d at one rank and %d at another, but must be the same at all",
-                         -values[1], values[0]);
+                         ~values[1], values[0]);
     if (access != MPI_MODE_RDONLY && access != MPI_MODE_WRONLY && access != MPI_MODE_RDWR)
         return mur_error(MPI_ERR_AMODE,
                          "amode must hold exactly one of MPI_MODE_RDONLY, MPI_MODE_WRONLY, MPI_MODE_RDWR");
@@ -282,14 +282,14 @@ int mur_file_agree(const struct mur_file *file, int rc, const char *what)
 
 int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_same)
 {
-    int64_t values[2] = {value, -value};
+    int64_t values[2] = {value, ~value};
     struct mur_schedule *s = mur_schedule_create(file->comm);
     int rc;
 
     if (s)
         mur_coll_allreduce(s, MPI_IN_PLACE, values, 2, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
     rc = mur_schedule_run(s);
-    *is_same = values[0] == -values[1];
+    *is_same = values[0] == ~values[1];
     return rc;
 }
 

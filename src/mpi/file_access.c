@@ -34,9 +34,24 @@ static void set_status(MPI_Status *status, size_t bytes)
     mur_status_set(status, &result);
 }
 
+/* Whether the end of it has a place that an MPI_Offset can say, in tiles of the filetype. */
+static bool has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count bytes)
+{
+    MPI_Offset end, place;
+
+    if (!file->shape->size)
+        return true;
+    if (__builtin_add_overflow(offset, bytes / file->etype->size, &offset) ||
+        __builtin_mul_overflow(offset, file->unit, &end))
+        return false;
+    return !__builtin_mul_overflow(end / file->shape->size + 2, file->shape->extent, &place) &&
+           !__builtin_add_overflow(place, file->displacement, &place);
+}
+
 static int check(const struct request *wanted)
 {
     const struct mur_file *file = wanted->file;
+    MPI_Offset offset = wanted->where == AT ? wanted->offset : file->pointer;
     MPI_Count bytes;
 
     if (wanted->is_write && file->amode & MPI_MODE_RDONLY)
@@ -50,7 +65,11 @@ static int check(const struct request *wanted)
                          "%lld elements of %lld bytes are to be moved, but it must be whole etypes of "
                          "%lld bytes",
                          (long long)wanted->count, (long long)wanted->type->size, (long long)file->etype->size);
-    return wanted->where == AT || wanted->where == OWN ? mur_file_check_random(file) : MPI_SUCCESS;
+    if (wanted->where != AT && wanted->where != OWN)
+        return MPI_SUCCESS;
+    if (!has_place(file, offset, bytes))
+        return mur_error(MPI_ERR_ARG, "the offset, %lld, is beyond where any file can end", (long long)offset);
+    return mur_file_check_random(file);
 }
 
 /* The pointers move on by what is asked for, also where the file ends before (§14.4.3). */

@@ -119,11 +119,11 @@ int mur_mpi_session_get_num_psets(struct mur_session *session, struct mur_info *
 int mur_mpi_session_get_nth_pset(struct mur_session *session, struct mur_info *info, int n, int *pset_len,
                                  char *pset_name)
 {
-    const struct mur_pset *set = mur_pset_nth(n);
+    const struct mur_pset *set = n < 0 ? NULL : mur_pset_nth(n);
 
     (void)session;
     (void)info;
-    if (n < 0 || !set)
+    if (!set)
         return mur_error(MPI_ERR_ARG, "n is %d, but this process is in %d process sets, numbered from 0", n,
                          mur_psets_count());
     if (*pset_len > 0 && pset_name)

@@ -38,7 +38,7 @@ static struct {
 
 static struct user_error *user_error(int code)
 {
-    int row = code - MPI_ERR_LASTCODE - 1;
+    int row = code > MPI_ERR_LASTCODE ? code - MPI_ERR_LASTCODE - 1 : -1;
 
     return row >= 0 && row < user_errors.count && user_errors.rows[row].error_class >= 0 ? &user_errors.rows[row]
                                                                                          : NULL;

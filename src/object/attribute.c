@@ -44,7 +44,7 @@ static const char *kind_name(uint32_t kind)
 
 static struct keyval *row_of(int keyval)
 {
-    int row = keyval - KEYVAL_FIRST;
+    int row = keyval < KEYVAL_FIRST ? -1 : keyval - KEYVAL_FIRST;
 
     return row >= 0 && row < keyvals.count && keyvals.rows[row].kind ? &keyvals.rows[row] : NULL;
 }
