@@ -81,11 +81,11 @@ static bool is_idle(void)
 static void sleep_in_transport(void)
 {
     const struct mur_transport *by = sleeper(); /* the network may be opened by another thread, which then wakes this */
-    bool may_block = is_idle();
+    bool may_block = is_idle(), is_brief = mur_engine.silent_operations > 0;
 
     mur_engine_unlock();
     if (may_block)
-        by->sleep(mur_engine.silent_operations > 0);
+        by->sleep(is_brief);
     mur_engine_lock();
     mur_engine.transport->end_sleep();
     if (mur_engine.network)

@@ -63,13 +63,23 @@ int mur_tool_enter(void)
     return MPI_T_ERR_NOT_INITIALIZED;
 }
 
+/* Whether there are locks is decided here where tools come before MPI; several threads may, at once. */
+static void prepare(int required)
+{
+    static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+
+    pthread_mutex_lock(&mutex);
+    mur_settings_read();
+    if (required == MPI_THREAD_MULTIPLE && !mur_engine.peer_count && !mur_lock.is_used)
+        mur_lock.is_used = true; /* nobody is inside: MPI has not started */
+    pthread_mutex_unlock(&mutex);
+}
+
 int mur_tool_open(int required, int *provided)
 {
     if (mur_tool_is_restricted)
         return MPI_T_ERR_NOT_ACCESSIBLE;
-    mur_settings_read();
-    if (required == MPI_THREAD_MULTIPLE && !mur_engine.peer_count)
-        mur_lock.is_used = true; /* nobody is inside: MPI has not started */
+    prepare(required);
     *provided = required == MPI_THREAD_MULTIPLE && !mur_lock.is_used ? MPI_THREAD_SERIALIZED : required;
     mur_tool_lock_both();
     users++;

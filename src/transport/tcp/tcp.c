@@ -231,27 +231,37 @@ static bool tcp_finish(void)
 
 /* ---- sleeping ---- */
 
+/* When something is to be done though nothing comes; 0: never. The thread that sleeps has no lock then, so it is found
+ * out before. */
+static _Thread_local uint64_t due;
+
+static uint64_t earliest_due(void)
+{
+    struct mur_greeting *greeting;
+    uint64_t earliest = mur_links_due();
+
+    TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
+    if (!earliest || greeting->due < earliest)
+        earliest = greeting->due;
+    return earliest;
+}
+
 /* Level-triggered: whatever is there already ends the sleep at once. */
 static bool tcp_prepare_sleep(const struct mur_peer *refused)
 {
     (void)refused;
+    due = mur_tcp.is_timed ? earliest_due() : 0;
     return !mur_transport_has_unsent;
 }
 
 static void tcp_sleep(bool is_brief)
 {
-    uint64_t due = 0, now;
     struct epoll_event event;
     int timeout = -1;
 
-    if (mur_tcp.is_timed) {
-        struct mur_greeting *greeting;
+    if (due) {
+        uint64_t now = mur_tcp_now();
 
-        due = mur_links_due();
-        TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
-        if (!due || greeting->due < due)
-            due = greeting->due;
-        now = mur_tcp_now();
         timeout = due > now ? (int)(due - now) : 0;
     }
     epoll_wait(mur_tcp.epoll, &event, 1, is_brief && timeout ? BRIEF : timeout);
