@@ -189,7 +189,9 @@ bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts
     while (is_good && survey.open)
         is_good = wait_for_some(&survey) && ask_more(&survey);
     stop(&survey);
-    return is_good;
+    if (!is_good) /* not for what the command line says, which has a code of its own */
+        mur_quit(MUR_EXIT_TROUBLE, "%s", problem->text);
+    return true;
 }
 
 /* ---- the side that answers ---- */

@@ -110,7 +110,8 @@ const char *mur_start_name(const struct mur_jobspec *job); /* of the command, fo
  * be read from *answer. -1 with errno: it cannot be started. */
 pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *host, const char *part, int *answer);
 
-/* survey.c: a mur_part_counter (placement.h); and what `mpiexec -survey PART` does. */
+/* survey.c: a mur_part_counter (placement.h), which ends mpiexec where a host does not answer; and what `mpiexec
+ * -survey PART` does. */
 bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
                     struct mur_problem *problem);
 int mur_survey_answer(const char *part);

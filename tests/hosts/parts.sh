@@ -38,10 +38,10 @@ ranks() { # HOSTS ARGS...: what `hostname` says on each rank, in order
     [ "$seen" = "$expected " ] || fail "$*: ranks on '$seen' instead of '$expected'"
 }
 
-refuse() { # TEXT ARGS...
-    local text=$1
-    shift
-    job 2 "$@" true
+refuse() { # CODE TEXT ARGS...
+    local code=$1 text=$2
+    shift 2
+    job "$code" "$@" true
     grep -qF -- "$text" "$scratch/err" || fail "$*: expected '$text', saw: $(grep -v '^[0-9]*$' "$scratch/err")"
     nothing_left "$*"
 }
@@ -61,9 +61,11 @@ ranks "h2 h1 h1" -hostfile "$scratch/list" -host h2 -map-by ppr:1:socket -n 1 ho
 ranks "h1 h2" -host h1,h2 -map-by ppr:1:node
 [ "$(wc -l <"$scratch/asked")" = 2 ] || fail "hosts are asked for nothing: $(cat "$scratch/asked")"
 
-refuse "h3 has no l3cache to map ranks by" -host h1,h3 -map-by ppr:1:l3cache
-refuse "1 for each socket are 3 on 2 hosts (from -host)" -host h1,h2 -map-by ppr:1:socket -n 4
-refuse "cannot ask host h4 how many sockets it has: $scratch/login ended with code 9" -host h1,h4 -map-by ppr:1:socket
+refuse 2 "h3 has no l3cache to map ranks by" -host h1,h3 -map-by ppr:1:l3cache
+refuse 2 "1 for each socket are 3 on 2 hosts (from -host)" -host h1,h2 -map-by ppr:1:socket -n 4
+refuse 1 "cannot ask host h4 how many sockets it has: $scratch/login ended with code 9" -host h1,h4 -map-by ppr:1:socket
 grep -q "no route to h4" "$scratch/err" || fail "what the command says is not shown"
+rm "$scratch/login"
+refuse 1 "cannot ask host h1 how many cores it has: $scratch/login ended with code 127" -host h1,h2 -map-by ppr:1:core
 nothing_left "parts of hosts"
 exit 0
