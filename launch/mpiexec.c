@@ -100,7 +100,7 @@ static void place_ranks(struct mur_jobspec *job)
 {
     struct mur_problem problem;
 
-    if (!mur_placement_make(job, &problem))
+    if (!mur_placement_make(job, mur_survey_ask, &problem))
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
     if (job->stdin_rank >= job->size)
         mur_quit(MUR_EXIT_USAGE, "-stdin %d: the job has ranks 0 to %d", job->stdin_rank, job->size - 1);
@@ -128,6 +128,8 @@ int main(int argc, char **argv)
         return MUR_EXIT_USAGE;
     if (argc > 1 && strcmp(argv[1], "-agent") == 0)
         return mur_remote_run(argv + 2);
+    if (argc == 3 && strcmp(argv[1], "-survey") == 0)
+        return mur_survey_answer(argv[2]);
     rc = mur_options_parse(argv, &job, error, sizeof error);
     if (rc) {
         mur_say("%s", error);

@@ -17,6 +17,7 @@ struct placement {
     const char *source; /* of the list, for messages; NULL: there is none, and the only host is this machine */
     int *used;          /* ranks on each host */
     bool may_crowd;
+    mur_part_counter *counter;
     struct mur_problem *problem;
 };
 
@@ -134,26 +135,79 @@ static bool collect(struct placement *placement)
 
 /* ---- the slots ---- */
 
-/* How many of a part a host has. Only this machine's can be known before anything runs there. */
-static bool count_objects(const struct placement *placement, const struct mur_host *host, enum mur_part part,
-                          int *count)
+static bool is_allowed(const struct mur_context *context, const struct mur_host *host)
+{
+    for (int i = 0; i < context->hosts.count; i++)
+        if (is_meant(&context->hosts.items[i], host))
+            return true;
+    return false;
+}
+
+/* Whether the options leave the host to any context. */
+static bool is_wanted(const struct placement *placement, const struct mur_host *host)
+{
+    if (placement->job->placing.skips_local && host->is_local)
+        return false;
+    if (!placement->source)
+        return true;
+    for (int i = 0; i < placement->job->context_count; i++)
+        if (!placement->job->contexts[i].hosts.count || is_allowed(&placement->job->contexts[i], host))
+            return true;
+    return false;
+}
+
+static bool count_own(const struct placement *placement, enum mur_part part, int *count)
 {
     struct mur_topology topology;
 
-    *count = 1;
-    if (part == MUR_PART_MACHINE)
-        return true;
-    if (!host->is_local)
-        return mur_problem_set(placement->problem,
-                               "how many %ss %s has is not known before ranks run there; say ppr:N:node instead",
-                               mur_part_name(part), host->name);
     if (!mur_topology_load(&topology, placement->problem))
         return false;
     *count = topology.parts[part].count;
     mur_topology_free(&topology);
-    if (*count == 0)
-        return mur_problem_set(placement->problem, "%s has no %s to map ranks by", host->name, mur_part_name(part));
     return true;
+}
+
+/* How many of a part each host has; 0 for a host that no rank may run on. */
+static bool count_objects(const struct placement *placement, enum mur_part part, int *counts)
+{
+    const struct mur_hosts *all = &placement->all;
+    bool has_others = false;
+
+    for (int i = 0; i < all->count; i++) {
+        if (!is_wanted(placement, &all->items[i]))
+            continue;
+        counts[i] = part == MUR_PART_MACHINE ? 1 : MUR_PART_UNKNOWN;
+        if (part == MUR_PART_MACHINE)
+            continue;
+        if (!all->items[i].is_local)
+            has_others = true;
+        else if (!count_own(placement, part, &counts[i]))
+            return false;
+    }
+    if (has_others && !placement->counter(placement->job, all, part, counts, placement->problem))
+        return false;
+    for (int i = 0; i < all->count; i++)
+        if (counts[i] == 0 && is_wanted(placement, &all->items[i]))
+            return mur_problem_set(placement->problem, "%s has no %s to map ranks by", all->items[i].name,
+                                   mur_part_name(part));
+    return true;
+}
+
+/* With ppr:N:OBJECT, every host takes N ranks for each. */
+static bool set_object_slots(struct placement *placement)
+{
+    const struct mur_placing *placing = &placement->job->placing;
+    int *counts = mur_alloc((size_t)placement->all.count, sizeof *counts);
+    bool is_good = count_objects(placement, placing->object, counts);
+
+    for (int i = 0; is_good && i < placement->all.count; i++) {
+        if (counts[i] > MUR_SLOTS_MAX / placing->per_object)
+            is_good = mur_problem_set(placement->problem, "ppr: more than %d ranks a host", MUR_SLOTS_MAX);
+        else
+            placement->all.items[i].slots = placing->per_object * counts[i];
+    }
+    free(counts);
+    return is_good;
 }
 
 static bool set_slots(struct placement *placement)
@@ -167,15 +221,12 @@ static bool set_slots(struct placement *placement)
             host->slots = placing->default_slots;
         if (placing->per_host)
             host->slots = placing->per_host;
-        if (placing->per_object) {
-            int objects;
+    }
+    if (placing->per_object && !set_object_slots(placement))
+        return false;
+    for (int i = 0; i < placement->all.count; i++) {
+        struct mur_host *host = &placement->all.items[i];
 
-            if (!count_objects(placement, host, placing->object, &objects))
-                return false;
-            if (objects > MUR_SLOTS_MAX / placing->per_object)
-                return mur_problem_set(placement->problem, "ppr: more than %d ranks a host", MUR_SLOTS_MAX);
-            host->slots = placing->per_object * objects;
-        }
         if (host->max_slots && host->slots > host->max_slots)
             host->slots = host->max_slots;
     }
@@ -186,14 +237,6 @@ static bool set_slots(struct placement *placement)
 }
 
 /* ---- the walk ---- */
-
-static bool is_allowed(const struct mur_context *context, const struct mur_host *host)
-{
-    for (int i = 0; i < context->hosts.count; i++)
-        if (is_meant(&context->hosts.items[i], host))
-            return true;
-    return false;
-}
 
 static void choose_hosts(const struct placement *placement, const struct mur_context *context, struct choice *choice)
 {
@@ -362,9 +405,9 @@ static void keep_used(struct placement *placement)
     free(places);
 }
 
-bool mur_placement_make(struct mur_jobspec *job, struct mur_problem *problem)
+bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, struct mur_problem *problem)
 {
-    struct placement placement = {.job = job, .problem = problem};
+    struct placement placement = {.job = job, .counter = counter, .problem = problem};
     bool is_good;
 
     if (!collect(&placement) || !set_slots(&placement))

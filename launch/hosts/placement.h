@@ -13,10 +13,14 @@
 
 #include "launch/jobspec.h"
 
+/* Finds out how many of a part each host has for which counts[i] is MUR_PART_UNKNOWN, and writes it there. */
+typedef bool mur_part_counter(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part,
+                              int *counts, struct mur_problem *problem);
+enum { MUR_PART_UNKNOWN = -1 };
+
 /* Fills job->hosts, job->node_of, job->local_of and job->manager, and the numbers of ranks that were left to us.
- * job->host is known.
- */
-bool mur_placement_make(struct mur_jobspec *job, struct mur_problem *problem);
+ * job->host is known. `counter` is asked where the places depend on the parts of other hosts. */
+bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, struct mur_problem *problem);
 int mur_placement_first(const struct mur_jobspec *job, int node); /* the lowest rank there */
 /* Says which ranks each host runs. */
 void mur_placement_show(const struct mur_jobspec *job);

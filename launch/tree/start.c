@@ -114,63 +114,62 @@ static void add_all(char **argv, int *count, char **words)
         add(argv, count, *words);
 }
 
-/* Words for a shell, or as they are. */
-static void add_agent(const struct mur_child *child, uint16_t port, bool is_raw, char **argv, int *count)
+/* What mpiexec's options are on the other side. */
+static char **agent_words(const struct mur_child *child, uint16_t port)
 {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     size_t address_count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, port);
-    char address[64];
+    char **words = mur_alloc(MUR_ADDRESSES_MAX + 5, sizeof *words), address[64];
+    int count = 0;
 
-    add(argv, count, is_raw ? mur_alloc_text("%s", own_path()) : quoted(own_path()));
-    add(argv, count, mur_alloc_text("-agent"));
-    add(argv, count, mur_alloc_text("%d", child->place));
-    add(argv, count, mur_alloc_text("%d", child->tree->place));
+    words[count++] = mur_alloc_text("-agent");
+    words[count++] = mur_alloc_text("%d", child->place);
+    words[count++] = mur_alloc_text("%d", child->tree->place);
     if (child->secret_file)
-        add(argv, count, quoted(child->secret_file));
+        words[count++] = mur_alloc_text("%s", child->secret_file);
     for (size_t i = 0; i < address_count; i++)
-        add(argv, count, quoted(mur_address_text(&addresses[i], address)));
+        words[count++] = mur_alloc_text("%s", mur_address_text(&addresses[i], address));
+    return words;
 }
 
 /* For a shell. */
-static char *remote_command(const struct mur_child *child, uint16_t port)
+static char *remote_command(char **words)
 {
-    char *words[MUR_ADDRESSES_MAX + 8], *line = mur_alloc_text("exec");
-    int count = 0;
+    char *path = quoted(own_path()), *line = mur_alloc_text("exec %s", path);
 
-    add_agent(child, port, false, words, &count);
-    for (int i = 0; i < count; i++) {
-        char *longer = mur_alloc_text("%s %s", line, words[i]);
+    free(path);
+    for (; *words; words++) {
+        char *word = quoted(*words), *longer = mur_alloc_text("%s %s", line, word);
 
-        free(words[i]);
+        free(word);
         free(line);
         line = longer;
     }
     return line;
 }
 
-static void make_manager_command(const struct mur_child *child, uint16_t port, const struct manager *manager,
-                                 char **argv)
+static void make_manager_command(const struct mur_jobspec *job, const struct mur_host *host,
+                                 const struct manager *manager, char **words, char **argv)
 {
-    const struct mur_launcher *launcher = &child->tree->job->launcher;
-    const char *host = child->host->name;
+    bool is_raw = manager == &managers[0];
     int count = 0, i;
 
     add(argv, &count, mur_alloc_text("%s", manager->program));
     if (manager == &managers[0])
-        add_all(argv, &count, launcher->slurm_options);
-    add_all(argv, &count, launcher->options);
+        add_all(argv, &count, job->launcher.slurm_options);
+    add_all(argv, &count, job->launcher.options);
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
-    add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host));
-    add_agent(child, port, manager == &managers[0], argv, &count);
+    add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host->name));
+    add(argv, &count, is_raw ? mur_alloc_text("%s", own_path()) : quoted(own_path()));
+    for (; *words; words++)
+        add(argv, &count, is_raw ? mur_alloc_text("%s", *words) : quoted(*words));
     argv[count] = NULL;
 }
 
-static void make_command(const struct mur_child *child, uint16_t port, char **argv)
+static void make_rsh_command(const struct mur_jobspec *job, const struct mur_host *host, char **words, char **argv)
 {
-    const struct mur_jobspec *job = child->tree->job;
     const struct mur_launcher *launcher = &job->launcher;
-    const struct mur_host *host = child->host;
     int host_port = host->port ? host->port : launcher->port, count = 0;
 
     if (launcher->command)
@@ -187,8 +186,21 @@ static void make_command(const struct mur_child *child, uint16_t port, char **ar
     }
     add_all(argv, &count, launcher->options);
     add(argv, &count, host->user ? mur_alloc_text("%s@%s", host->user, host->name) : mur_alloc_text("%s", host->name));
-    add(argv, &count, remote_command(child, port));
+    add(argv, &count, remote_command(words));
     argv[count] = NULL;
+}
+
+/* The command that runs mpiexec with these options on the host. */
+static char **make_command(const struct mur_jobspec *job, const struct mur_host *host, char **words)
+{
+    const struct manager *manager = find_manager(job);
+    char **argv = mur_alloc(256, sizeof *argv);
+
+    if (manager)
+        make_manager_command(job, host, manager, words, argv);
+    else
+        make_rsh_command(job, host, words, argv);
+    return argv;
 }
 
 /* The secret, as a line of hexadecimal digits. */
@@ -222,13 +234,13 @@ static bool make_secret_file(struct mur_child *child)
     return is_written;
 }
 
-static _Noreturn void run_command(char **argv, int input)
+static _Noreturn void run_command(char **argv, int input, int output)
 {
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(input, STDIN_FILENO);
-    dup2(STDERR_FILENO, STDOUT_FILENO); /* what a login script prints is no output of the job's */
+    dup2(output, STDOUT_FILENO);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* the terminal's signals are ours to handle */
@@ -249,7 +261,7 @@ void mur_start_forget(struct mur_child *child)
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure)
 {
     const struct manager *manager = find_manager(child->tree->job);
-    char **argv = mur_alloc(256, sizeof *argv);
+    char **words, **argv;
     int ends[2] = {-1, -1};
     pid_t pid = -1;
 
@@ -258,17 +270,14 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
             .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
         mur_frame_set_text(failure, "cannot write a file into the home directory for the agent on %s: %s",
                            child->host->name, strerror(errno));
-        free(argv);
         return false;
     }
-    if (manager)
-        make_manager_command(child, port, manager, argv);
-    else
-        make_command(child, port, argv);
+    words = agent_words(child, port);
+    argv = make_command(child->tree->job, child->host, words);
     if (pipe2(ends, O_CLOEXEC) == 0 && write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
         pid = fork();
     if (pid == 0)
-        run_command(argv, ends[0]);
+        run_command(argv, ends[0], STDERR_FILENO); /* what a login script prints is no output of the job's */
     if (pid < 0) {
         *failure = (struct mur_frame){
             .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
@@ -279,6 +288,31 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
         close(ends[1]);
     }
     child->starter = pid > 0 ? pid : 0;
+    free(words);
     free(argv);
     return pid > 0;
+}
+
+pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *host, const char *part, int *answer)
+{
+    char *words[] = {mur_alloc_text("-survey"), mur_alloc_text("%s", part), NULL};
+    char **argv = make_command(job, host, words);
+    int input = open("/dev/null", O_RDONLY | O_CLOEXEC), ends[2];
+    pid_t pid = -1;
+
+    if (input >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
+        pid = fork();
+        if (pid == 0)
+            run_command(argv, input, ends[1]);
+        close(ends[1]);
+        *answer = ends[0];
+        if (pid < 0)
+            close(ends[0]);
+    }
+    if (input >= 0)
+        close(input);
+    for (int i = 0; words[i]; i++)
+        free(words[i]);
+    free(argv);
+    return pid;
 }

@@ -10,6 +10,7 @@
  *   door.c     letting children in, calling the parent
  *   spec.c     the job as bytes
  *   start.c    the command that starts an agent on a host
+ *   survey.c   before all that: what parts the hosts have, where the ranks' places depend on it
  *   tree.c     the parent's side: children, their output, their end
  *   uplink.c   the child's side: what goes up, and how it finds its parent again
  *   remote.c   the life of an agent that was started on another host */
@@ -104,6 +105,16 @@ int mur_place_count(const struct mur_jobspec *job); /* places are below this */
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure);
 void mur_start_forget(struct mur_child *child);            /* the command has ended */
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
+
+/* Runs `mpiexec -survey PART` on the host, by the same command, and returns that command's process; what it prints can
+ * be read from *answer. -1 with errno: it cannot be started. */
+pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *host, const char *part, int *answer);
+
+/* survey.c: a mur_part_counter (placement.h), which ends mpiexec where a host does not answer; and what `mpiexec
+ * -survey PART` does. */
+bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
+                    struct mur_problem *problem);
+int mur_survey_answer(const char *part);
 
 /* remote.c: what `mpiexec -agent ...` does, which mur_start_agent has made up. */
 int mur_remote_run(char **argv);

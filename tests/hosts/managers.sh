@@ -56,6 +56,12 @@ PBS_NODEFILE=$scratch/pbs job "^h[12] $agent $HOME/.murmur-" -launcher pbs "${sa
 job "^h[12] $agent [0-9]" -launcher lsf -host h1,h2 "${say[@]}"
 HYDRA_LAUNCHER=sge job "^-inherit -V h[12] $agent [0-9]" -host h1,h2 "${say[@]}"
 
+# They also ask what parts the hosts have: of one CPU there is one.
+taskset -pc "$(taskset -pc $$ | sed 's/.*: //; s/[-,].*//')" $$ >/dev/null
+for launcher in slurm lsf sge pbs; do
+    job "h[12] $mpiexec -survey hwthread" -launcher $launcher -host h1,h2 -map-by ppr:1:hwthread "${say[@]}"
+done
+
 # A command that cannot be found, or fails, is named.
 printf '#!/bin/sh\necho "no such task" >&2\nexit 9\n' >commands/pbs_tmrsh
 ip netns exec "$tag-h0" env PATH="$scratch/commands:$PATH" "$mpiexec" -launcher pbs -host h1 true >out 2>err &&

@@ -36,6 +36,9 @@ by_ssh() {
 by_ssh -host 10.77.0.1,10.77.0.2 -agent-width 1 -n 2 hostname || fail "by ssh: $(cat "$scratch/out")"
 [ "$(sort "$scratch/out" | tr '\n' ' ')" = "h1 h2 " ] || fail "by ssh: $(cat "$scratch/out")"
 by_ssh -host 10.77.0.1,10.77.0.2 -n 4 "$1" || fail "$1 by ssh: $(cat "$scratch/out")"
+by_ssh -host 10.77.0.1,10.77.0.2 -map-by ppr:1:hwthread hostname || fail "parts by ssh: $(cat "$scratch/out")"
+[ "$(sort "$scratch/out" | uniq -c | tr -d '\n' | tr -s ' ')" = " $(nproc) h1 $(nproc) h2" ] ||
+    fail "parts by ssh: $(cat "$scratch/out")"
 echo >"$scratch/authorized"
 by_ssh -host 10.77.0.1 hostname && fail "ssh refuses, but the code is 0"
 grep -q "Permission denied" "$scratch/out" && grep -q "cannot start an agent on host 10.77.0.1: ssh ended with code 255" \

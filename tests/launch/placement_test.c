@@ -8,6 +8,24 @@
 #include "launch/hosts/placement.h"
 #include "launch/options/options.h"
 
+/* Hosts by their names: one called "big" has 3 of each part, "bare" has no numa nodes, any other has 2; "down" cannot
+ * be asked. */
+static bool count_parts(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
+                        struct mur_problem *problem)
+{
+    (void)job;
+    for (int i = 0; i < hosts->count; i++) {
+        const char *name = hosts->items[i].name;
+
+        if (counts[i] != MUR_PART_UNKNOWN)
+            continue;
+        if (strcmp(name, "down") == 0)
+            return mur_problem_set(problem, "down is down");
+        counts[i] = strcmp(name, "big") == 0 ? 3 : strcmp(name, "bare") == 0 && part == MUR_PART_NUMA ? 0 : 2;
+    }
+    return true;
+}
+
 /* Parses a line split at blanks and places its ranks as on a host called "box". The memory stays. */
 static bool place(const char *line, struct mur_jobspec *job, struct mur_problem *problem)
 {
@@ -20,7 +38,7 @@ static bool place(const char *line, struct mur_jobspec *job, struct mur_problem 
     if (mur_options_parse(argv, job, problem->text, sizeof problem->text))
         return false;
     strcpy(job->host, "box");
-    return mur_placement_make(job, problem);
+    return mur_placement_make(job, count_parts, problem);
 }
 
 /* Writes the hosts of rank 0, 1, ...: "a a b". */
@@ -119,6 +137,18 @@ static void test_options(void)
     check("-host a:2,b:1 -nooversubscribe -n 3 p", "a a b");
 }
 
+static void test_parts(void)
+{
+    check("-host a,big -map-by ppr:1:socket p", "a a big big big");
+    check("-host a,big -map-by ppr:2:numa -n 6 p", "a a a a big big");
+    check("-host big:1,a:8 -map-by ppr:1:l3cache p", "big big big a a");
+    check("-host big,a -npersocket 1 -n 4 p", "big big big a");
+    check("-host bare,a -map-by ppr:1:core p", "bare bare a a");
+    check("-host down,big -map-by ppr:1:node p", "down big");
+    check("-host a,big -map-by ppr:1:core:OVERSUBSCRIBE -n 7 p", "a a big big big a a");
+    check("-host a -map-by ppr:1:core -n 2 p : -host big -n 3 q", "a a big big big");
+}
+
 static void test_contexts(void)
 {
     check("-host a -n 2 p : -host b -n 1 q", "a a b");
@@ -143,7 +173,10 @@ static void test_refusals(void)
     check_bad("-nolocal p", "no hosts are listed");
     check_bad("-host localhost -nolocal p", "only this machine is listed");
     check_bad("-nolocal -localonly p", "-nolocal was given before");
-    check_bad("-map-by ppr:1:socket -host a p", "how many sockets a has is not known");
+    check_bad("-map-by ppr:1:socket -host a,down p", "down is down");
+    check_bad("-map-by ppr:1:numa -host a,bare p", "bare has no numa to map ranks by");
+    check_bad("-map-by ppr:2:core -host a,big -n 11 p", "2 for each core are 10 on 2 hosts (from -host)");
+    check_bad("-map-by ppr:400000:core -host a,big p", "more than 1048576 ranks a host");
     check_bad("-host a -n 1 p : -host a:1048576 q", "more than 1048576 slots");
 }
 
@@ -318,6 +351,7 @@ int main(int argc, char **argv)
     check_clear_environment();
     test_slots();
     test_options();
+    test_parts();
     test_contexts();
     test_refusals();
     test_files();
