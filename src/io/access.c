@@ -554,6 +554,15 @@ static const struct mur_request_kind collective_kind = {.name = "a collective fi
                                                         .is_kept_while_active = true};
 static const struct mur_request_kind independent_kind = {.name = "a file access"};
 
+/* Without memory for a request: who accesses together with others takes part at once, so that they hear of it. */
+static int refuse(struct mur_access access, int rc)
+{
+    size_t bytes;
+
+    access.error = rc ? rc : mur_error(MPI_ERR_NO_MEM, "no memory for a request");
+    return access.is_collective ? mur_access_run(&access, &bytes) : mur_access_end(&access, &bytes);
+}
+
 int mur_access_start(const struct mur_access *what, int rc, struct mur_request **request_p)
 {
     const struct mur_request_kind *kind = what->is_collective ? &collective_kind : &independent_kind;
@@ -562,7 +571,7 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     struct mur_access *access;
 
     if (!request)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a request");
+        return refuse(*what, rc);
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     access = request->extra;
     *access = *what;

@@ -76,23 +76,26 @@ static struct mur_area *open_private(struct mur_area *area)
     return area;
 }
 
-/* Rank 0 provides the memory and tells the others; 0: there is none. */
+/* Rank 0 provides the memory and tells the others; 0: there is none. Who has no area takes part all the same. */
 static int share_memory(struct mur_comm *comm, struct mur_area *area)
 {
     struct mur_schedule *s;
     uint64_t token = 0;
     int rc;
 
-    if (comm->rank == 0 && (area->memory = allocate(area_bytes(comm->size), &token)) != NULL)
+    if (comm->rank == 0 && area && (area->memory = allocate(area_bytes(comm->size), &token)) != NULL)
         memset(area->memory, 0, area_bytes(comm->size));
     s = mur_schedule_create(comm);
     if (s)
         mur_coll_bcast(s, &token, 1, mur_type_find(MPI_UINT64_T), 0);
     rc = mur_schedule_run(s);
-    if (token && !rc)
-        area->memory = mur_engine.transport->shared(token);
+    if (!area)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for a file");
     area->is_owner = comm->rank == 0;
-    return rc;
+    if (!token || rc)
+        return rc;
+    area->memory = mur_engine.transport->shared(token);
+    return area->memory ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a file's shared memory");
 }
 
 int mur_area_open(struct mur_comm *comm, struct mur_area **area_p)
@@ -104,20 +107,17 @@ int mur_area_open(struct mur_comm *comm, struct mur_area **area_p)
     if (comm->size > 1 && (!comm->board || !mur_settings.io_shared))
         return MPI_SUCCESS;
     area = calloc(1, sizeof *area);
-    if (!area)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a file");
-    area->processes = comm->processes;
-    area->rank = comm->rank;
-    area->size = comm->size;
+    if (area)
+        *area = (struct mur_area){.processes = comm->processes, .rank = comm->rank, .size = comm->size};
     if (comm->size == 1) {
-        *area_p = open_private(area);
+        *area_p = area ? open_private(area) : NULL;
         return *area_p ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a file");
     }
     rc = share_memory(comm, area);
-    if (rc || !area->memory)
-        free(area);
-    else
+    if (area && !rc && area->memory)
         *area_p = area;
+    else
+        mur_area_close(area);
     return rc;
 }
 

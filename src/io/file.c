@@ -199,6 +199,14 @@ static int file_create(struct mur_comm *comm, const char *name, int amode, struc
     return file->name ? mur_info_create(&file->info) : mur_error(MPI_ERR_NO_MEM, "no memory for a file's name");
 }
 
+/* What collective access needs, so that no rank lacks it then. */
+static int provide_memory(struct mur_file *file)
+{
+    int rc = mur_area_open(file->comm, &file->area);
+
+    return rc || file->area ? rc : mur_exchange_provide(file);
+}
+
 /* What is opened, all ranks together, once each of them has its file object. */
 static int open_file(struct mur_file *file, const struct mur_info *info)
 {
@@ -206,7 +214,7 @@ static int open_file(struct mur_file *file, const struct mur_info *info)
     int rc = open_all(file->comm, file->name, file->amode, info, &file->fd);
 
     if (!rc)
-        rc = mur_area_open(file->comm, &file->area);
+        rc = mur_file_agree(file, provide_memory(file), "open");
     if (!rc)
         rc = mur_hints_set(file, info);
     if (!rc)
@@ -216,7 +224,7 @@ static int open_file(struct mur_file *file, const struct mur_info *info)
     if (!file->driver)
         file->driver = mur_driver_find(file->fd);
     if (file->amode & MPI_MODE_APPEND) {
-        rc = mur_file_size(file, &file->pointer);
+        rc = mur_file_agree(file, mur_file_size(file, &file->pointer), "open");
         if (!rc)
             rc = mur_pointer_set(file, file->pointer);
     }
@@ -256,6 +264,17 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
     return rc;
 }
 
+/* Once all have closed it; all hear of it if that fails. */
+static int delete_closed(const struct mur_file *file, int closed)
+{
+    int rc = MPI_SUCCESS;
+
+    if (file->comm->rank == 0 && unlink(file->name))
+        rc = mur_file_error(errno, "delete", file->name);
+    rc = agree_success(file->comm, rc, "delete", file->name);
+    return closed ? closed : rc;
+}
+
 /* Waits for what is under way. What is on its way to other ranks is theirs already: closing also makes sure that they
  * see what was written (§14.6.1). */
 int mur_file_close(struct mur_file *file)
@@ -269,8 +288,8 @@ int mur_file_close(struct mur_file *file)
         rc = mur_file_error(errno, "close", file->name);
     file->fd = -1;
     rc = agree_success(file->comm, rc, "close", file->name);
-    if (file->amode & MPI_MODE_DELETE_ON_CLOSE && file->comm->rank == 0 && unlink(file->name) && !rc)
-        rc = mur_file_error(errno, "delete", file->name);
+    if (file->amode & MPI_MODE_DELETE_ON_CLOSE)
+        rc = delete_closed(file, rc);
     file_free(file);
     return rc;
 }

@@ -184,5 +184,5 @@ int mur_hints_set(struct mur_file *file, const struct mur_info *info)
     rc = share(file->comm, &file->hints);
     if (!rc)
         rc = choose_aggregators(file, &before);
-    return rc ? rc : write_back(file, info);
+    return rc ? rc : mur_file_agree(file, write_back(file, info), "set the hints of");
 }

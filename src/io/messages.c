@@ -599,30 +599,40 @@ static int plan(struct mur_schedule *s, void *argument)
     return MPI_SUCCESS;
 }
 
+/* NULL: no memory. */
+static struct mur_exchange *create_exchange(int ranks)
+{
+    struct mur_exchange *x = calloc(1, sizeof *x);
+
+    if (!x)
+        return NULL;
+    x->ranks = ranks;
+    x->wishes = calloc((size_t)ranks, sizeof *x->wishes);
+    if (x->wishes && !mur_type_create_resized(byte_type(), 0, 0, false, &x->nothing) && !mur_type_commit(x->nothing))
+        return x;
+    mur_exchange_free(x);
+    return NULL;
+}
+
+int mur_exchange_provide(struct mur_file *file)
+{
+    file->exchange = create_exchange(file->comm->size);
+    return file->exchange ? MPI_SUCCESS
+                          : mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", file->name);
+}
+
 /* The file's, unless an earlier access is under way with it. NULL: no memory. */
 static struct mur_exchange *take_exchange(struct mur_access *access)
 {
     struct mur_file *file = access->file;
-    struct mur_exchange *x = file->exchange;
+    struct mur_exchange *x = file->exchange ? file->exchange : create_exchange(file->comm->size);
 
     file->exchange = NULL;
-    if (!x && (x = calloc(1, sizeof *x)) != NULL) {
-        x->ranks = file->comm->size;
-        x->wishes = calloc((size_t)x->ranks, sizeof *x->wishes);
-        if (mur_type_create_resized(byte_type(), 0, 0, false, &x->nothing) || mur_type_commit(x->nothing)) {
-            mur_exchange_free(x);
-            x = NULL;
-        }
-    }
     if (!x)
         return NULL;
     x->access = access;
     x->round = 0;
     x->verdict = 0;
-    if (!x->wishes) {
-        mur_exchange_free(x);
-        return NULL;
-    }
     return x;
 }
 
