@@ -30,7 +30,7 @@ enum {
     MUR_BOARD_FEW = 48,    /* and bytes of data in each */
     MUR_BOARD_SLOTS = 32,  /* slots of a rank, */
     MUR_BOARD_SLOT = 4096, /* and bytes in each */
-    MUR_BOARD_CALLS = 4,
+    MUR_BOARD_CALLS = 4,   /* collectives that a rank has announced last (coll/node_differ.c) */
     MUR_BOARD_HALF_MAX = 1 << 20,
     MUR_BOARD_LINKS = 8,            /* of a rank, in a chain */
     MUR_BOARD_CELL_RANKS = 16,      /* communicators of no more ranks have cells */

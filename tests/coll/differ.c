@@ -2,6 +2,7 @@
 /* Ranks that disagree, without MUR_COLL_CHECK: one rank, whichever, calls a collective in another way than the others.
  * Some rank gets an error of the right class, none waits forever, and the communicator can be freed. With an argument:
  * only counts differ, by little, as far as messages can tell; and the next collective works. */
+#include "forms.h"
 #include "random.h"
 
 enum { MOST = 100000 };
@@ -19,18 +20,6 @@ static int form; /* blocking, nonblocking, persistent */
 
 #define DO(plain_, nonblocking_, persistent_)                                                                          \
     return form == 0 ? (plain_) : form == 1 ? complete(nonblocking_, &request, 0) : complete(persistent_, &request, 1)
-
-static int complete(int code, MPI_Request *request, int is_persistent)
-{
-    if (code)
-        return code;
-    if (is_persistent)
-        MPI_Start(request);
-    code = MPI_Wait(request, MPI_STATUS_IGNORE);
-    if (is_persistent)
-        MPI_Request_free(request);
-    return code;
-}
 
 static int call(const struct call *c, MPI_Comm comm)
 {

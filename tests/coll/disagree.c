@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* With MUR_COLL_CHECK=1: one rank, whichever, calls each collective in another way than the others. All ranks get an
  * error of the right class, whose text names the difference, and nothing hangs; the next collective works. */
+#include "forms.h"
 #include "random.h"
 
 enum what { ROOT, COUNT, TYPE, OP, CALL, WHATS };
@@ -38,18 +39,6 @@ struct arguments {
 
 #define DO(plain_, nonblocking_, persistent_)                                                                          \
     (form == 0 ? (plain_) : form == 1 ? complete(nonblocking_, &request, 0) : complete(persistent_, &request, 1))
-
-static int complete(int code, MPI_Request *request, int is_persistent)
-{
-    if (code)
-        return code;
-    if (is_persistent)
-        MPI_Start(request);
-    code = MPI_Wait(request, MPI_STATUS_IGNORE);
-    if (is_persistent)
-        MPI_Request_free(request);
-    return code;
-}
 
 static int call(enum call which, int form, const struct arguments *a, int odd)
 {

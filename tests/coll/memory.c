@@ -3,7 +3,7 @@
  * This program's own malloc and realloc fail there. Ends with exit code 0 if there are not so
  * many. */
 #define _GNU_SOURCE
-#include "test.h"
+#include "forms.h"
 
 enum { COUNT = 30000 };
 
@@ -31,18 +31,6 @@ void *malloc(size_t bytes)
 void *realloc(void *memory, size_t bytes)
 {
     return is_refused() ? NULL : __libc_realloc(memory, bytes);
-}
-
-static int complete(int code, MPI_Request *request, int is_persistent)
-{
-    if (code)
-        return code;
-    if (is_persistent)
-        MPI_Start(request);
-    code = MPI_Wait(request, MPI_STATUS_IGNORE);
-    if (is_persistent)
-        MPI_Request_free(request);
-    return code;
 }
 
 int main(int argc, char **argv)
