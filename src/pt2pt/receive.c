@@ -175,20 +175,21 @@ static inline bool may_take(const struct mur_match_key *key, MPI_Count count, co
     if (key->source < 0 || key->tag < 0 || !type->is_dense || mur_match_has_posted() || awaiting.is_busy ||
         comm->has_lost || __builtin_mul_overflow((uint64_t)count, (uint64_t)type->size, &room))
         return false;
-    *wanted = (struct mur_frame){.kind = MUR_FRAME_EAGER,
-                                 .context = key->context,
-                                 .source = key->source,
-                                 .tag = key->tag,
-                                 .bytes = room < UINT32_MAX ? (uint32_t)room : UINT32_MAX};
+    *wanted = mur_frame_make(MUR_FRAME_EAGER, key->context, key->source, key->tag,
+                             room < UINT32_MAX ? (uint32_t)room : UINT32_MAX);
     return true;
 }
 
-/* Takes the message, if it is the next that has arrived. Sets the result. */
-static inline bool take(const struct mur_comm *comm, const struct mur_frame *wanted, void *buffer,
+/* A receive that waits looks at the one path that its message can come by so many times before it asks for progress of
+ * everything else. */
+enum { LOOKS = 8 };
+
+/* Takes the message, if it is the next to arrive, within so many looks. Sets the result. */
+static inline bool take(const struct mur_comm *comm, const struct mur_frame *wanted, void *buffer, int looks,
                         struct mur_result *result)
 {
     struct mur_peer *peer = &mur_engine.peers[comm->processes[wanted->source]];
-    int64_t bytes = peer->transport->take ? peer->transport->take(peer, wanted, buffer) : -1;
+    int64_t bytes = peer->transport->take ? peer->transport->take(peer, wanted, buffer, looks) : -1;
 
     if (bytes < 0)
         return false;
@@ -233,7 +234,7 @@ int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, 
     if (message) {
         receive_waiting(request, message);
     } else if ((may_take(&request->match.key, count, type, comm, &wanted) &&
-                take(comm, &wanted, buffer, &request->result)) ||
+                take(comm, &wanted, buffer, 1, &request->result)) ||
                (__builtin_expect(comm->has_lost, 0) &&
                 (request->result.error = mur_lost_check(comm, context, source)))) {
         mur_request_complete(request);
@@ -259,7 +260,14 @@ static bool await(void *buffer, MPI_Count count, struct mur_type *type, struct m
     awaiting.is_busy = true;
     mur_awaited = (struct mur_awaited){.frame = *wanted, .buffer = buffer};
     for (int polls = mur_wait_polls(); polls && !is_met && !awaiting.request; polls--) {
-        bool moved = mur_progress();
+        bool moved;
+
+        if (take(comm, wanted, buffer, LOOKS, result)) {
+            awaiting.is_busy = false;
+            mur_awaited.frame.kind = MUR_AWAITED_NONE;
+            return true;
+        }
+        moved = mur_progress();
 
         is_met = mur_awaited.is_met;
         if (!moved)
@@ -294,7 +302,7 @@ int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, i
             return rc;
         receive_waiting(request, message);
     } else if (may_take(&key, count, type, comm, &wanted)) {
-        if (take(comm, &wanted, buffer, &result) ||
+        if (take(comm, &wanted, buffer, LOOKS, &result) ||
             (!mur_lock.is_used && await(buffer, count, type, comm, &wanted, &result, &request))) {
             mur_status_set(status, &result);
             return MPI_SUCCESS;

@@ -112,8 +112,7 @@ int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int de
         return rc;
     peer = &mur_engine.peers[comm->processes[dest]];
     is_eager = bytes < peer->eager_limit && mode == MUR_STANDARD;
-    frame = (struct mur_frame){
-        .kind = MUR_FRAME_EAGER, .context = context, .source = comm->rank, .tag = tag, .bytes = (uint32_t)bytes};
+    frame = mur_frame_make(MUR_FRAME_EAGER, context, comm->rank, tag, (uint32_t)bytes);
     if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type)) {
         mur_counters.eager_send_bytes += bytes;
         if (__builtin_expect(++mur_counters.eager_sends % SENDS_A_LOOK == 0, 0))

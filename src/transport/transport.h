@@ -33,6 +33,27 @@ struct mur_frame {
 };
 _Static_assert(offsetof(struct mur_frame, bytes) == 16, "two words name a frame (mur_frame_is)");
 
+/* A frame without flags, whose name is stored in one piece. It is soon loaded again as words or as a whole; a processor
+ * can hand that over from a store still under way only if it is the same store or a part of it, and otherwise waits
+ * until all stores before have reached the cache, which may be those of a message just received. */
+static inline struct mur_frame mur_frame_make(uint16_t kind, uint32_t context, int32_t source, int32_t tag,
+                                              uint32_t bytes)
+{
+    struct mur_frame frame = {.bytes = bytes};
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    mur_word16 name = {(long long)((uint64_t)context << 32 | kind),
+                       (long long)((uint64_t)(uint32_t)tag << 32 | (uint32_t)source)};
+
+    memcpy(&frame, &name, sizeof name);
+#else
+    frame.kind = kind;
+    frame.context = context;
+    frame.source = source;
+    frame.tag = tag;
+#endif
+    return frame;
+}
+
 /* A flag of frames, whatever their kind: one of many that carry one large message. */
 enum { MUR_FRAME_STREAM = 0x4000 };
 
@@ -157,9 +178,10 @@ struct mur_transport {
     /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
     int (*progress)(void);
 
-    /* If the next frame of the peer's has arrived, and is this one (mur_frame_is), puts its data at `buffer` instead of
-     * delivering it, and returns its bytes; else -1. NULL in transports without it. */
-    int64_t (*take)(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer);
+    /* If the next frame of the peer's has arrived, or does while this looks so many times, and is this one
+     * (mur_frame_is), puts its data at `buffer` instead of delivering it, and returns its bytes; else -1. NULL in
+     * transports without it. */
+    int64_t (*take)(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer, int looks);
 
     /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
      * next_backlogged, of any transport), to which sends were refused, may have room again; false when there is

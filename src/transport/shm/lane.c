@@ -2,6 +2,7 @@
 /* Lanes: writing frames into the ring towards a peer, and polling the rings that come in. The idea and the order of
  * memory are told in shm.h. */
 #include "base/copy.h"
+#include "base/cpu.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "transport/shm/shm.h"
@@ -13,6 +14,16 @@ void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS])
 {
     for (int i = 0; i < MUR_RINGS; i++)
         ring[i] = (struct mur_ring){.memory = mur_lane_payload(lane, i), .bytes = lane->bytes[i]};
+}
+
+/* Until a lane has been made that has it, and between a rank and itself, the express record is one that nobody writes.
+ */
+void mur_express_setup(void)
+{
+    static struct mur_record none;
+
+    for (int i = 0; i < mur_shm.size; i++)
+        mur_shm.in[i].express = (struct mur_express){.record = &none, .turn = 1};
 }
 
 /* Makes the lane to the peer at first use. It is born parked, so the first frame rings. */
@@ -31,8 +42,12 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
     lane->halves = mur_shm.lane_halves;
     memcpy(lane->bytes, mur_shm.lane_bytes, sizeof lane->bytes);
     atomic_store_explicit(&lane->is_parked, 1, memory_order_relaxed);
-    *out = (struct mur_lane_out){.lane = lane};
+    *out = (struct mur_lane_out){.lane = lane, .express = &mur_shm.in[peer->local].express};
     mur_lane_rings(lane, out->ring);
+    if (lane->sender < lane->receiver) {
+        out->express->record = &lane->express;
+        out->express->is_ours = true;
+    }
     peer->link = out;
     return out;
 }
@@ -48,6 +63,14 @@ static inline uint32_t place(const struct mur_ring *ring, uint32_t bytes)
 static inline uint32_t rounded(uint32_t bytes)
 {
     return (bytes + MUR_CACHE_LINE - 1) & ~(uint32_t)(MUR_CACHE_LINE - 1);
+}
+
+/* The memory of what is put there. A ring is filled from its end to its beginning, each piece of it upwards: the
+ * reader's hardware fetches ahead of what it reads, and then comes to what was read before, not to what the sender
+ * writes next. */
+static inline unsigned char *memory_at(const struct mur_ring *ring, uint32_t start, uint32_t bytes)
+{
+    return ring->memory + (ring->bytes - (start & (ring->bytes - 1)) - rounded(bytes));
 }
 
 /* Whether a record with so many bytes of data is a whole line. */
@@ -77,17 +100,19 @@ static __attribute__((noinline)) void look_up_consumed(struct mur_lane_out *out)
         out->ring[i].consumed = atomic_load_explicit(&lane->consumed_bytes[i], memory_order_acquire);
 }
 
-/* Where the next record starts, if it has so many bytes of data. False: there is no room. */
-static inline bool find_record(struct mur_lane_out *out, uint32_t bytes, uint32_t *half)
+/* The next record, and where it starts, if the frame has so many bytes of data. NULL: there is no room. */
+static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t bytes, uint32_t *half)
 {
-    uint32_t start = takes_line(bytes) ? (out->next_half + 1) & ~1u : out->next_half;
-    uint32_t end = takes_line(bytes) ? start + 2 : start + 1;
+    bool is_express = out->express->is_ours && bytes <= MUR_RECORD_BYTES, is_line = is_express || takes_line(bytes);
+    uint32_t start = is_line ? (out->next_half + 1) & ~1u : out->next_half, end = start + 1 + is_line;
 
     *half = start;
-    if (has_records(out, end))
-        return true;
-    look_up_consumed(out);
-    return has_records(out, end);
+    if (!has_records(out, end)) {
+        look_up_consumed(out);
+        if (!has_records(out, end))
+            return NULL;
+    }
+    return is_express ? out->express->record : mur_lane_record(out->lane, start);
 }
 
 /* A small ring that was full is likely to be full again, and to look costs more than it can win. */
@@ -130,12 +155,17 @@ static inline void ring_if_parked(struct mur_lane_out *out)
 }
 
 /* Publishes the record, and rings. */
-static inline void push(struct mur_lane_out *out, uint32_t half, const struct mur_frame *frame)
+static inline void push(struct mur_lane_out *out, struct mur_record *record, uint32_t half,
+                        const struct mur_frame *frame)
 {
-    struct mur_record *record = mur_lane_record(out->lane, half);
+    uint32_t stamp = half + 1;
 
     record->frame = *frame;
-    if (takes_line(frame->bytes)) {
+    if (record == out->express->record) {
+        stamp = out->express->turn++;
+        out->express->is_ours = false;
+        out->next_half = half + 2;
+    } else if (takes_line(frame->bytes)) {
         out->next_half = half + 2;
     } else {
         out->next_half = half + 1;
@@ -143,8 +173,17 @@ static inline void push(struct mur_lane_out *out, uint32_t half, const struct mu
             atomic_store_explicit(&mur_lane_record(out->lane, half + 1)->stamp, half + 1, memory_order_relaxed);
     }
     /* Pairs with the acquires in mur_lane_next: frame and data are visible with the stamp. */
-    atomic_store_explicit(&record->stamp, half + 1, memory_order_release);
+    atomic_store_explicit(&record->stamp, stamp, memory_order_release);
     ring_if_parked(out);
+}
+
+static inline void prefetch_to_write(const unsigned char *line)
+{
+#if defined(__x86_64__)
+    __asm__ __volatile__("prefetchw %0" : : "m"(*line)); /* the compiler's own only reads, unless told the processor */
+#else
+    __builtin_prefetch(line, 1);
+#endif
 }
 
 /* More would delay the message by what the hints cost: 16 KiB take half the time without. */
@@ -204,6 +243,28 @@ static __attribute__((noinline)) void send_rest(struct mur_lane_out *out, struct
     ring_if_parked(out);
 }
 
+enum { PRIMED_MAX = 4096 };
+
+/* This process waits for the peer, and is likely to answer what comes with as much as it sent last: fetches the lines
+ * that this will be written to, which the receiver had last, so that writing them takes no time then. A hint: whether
+ * the receiver is done with them does not matter. */
+static inline void prime(const struct mur_peer *peer)
+{
+    struct mur_lane_out *out = peer->link;
+    const struct mur_ring *ring;
+    const unsigned char *data;
+
+    if (!out || out->is_primed)
+        return;
+    out->is_primed = true;
+    ring = &out->ring[MUR_RING_SMALL];
+    if (out->last > ring->bytes / 2)
+        return;
+    data = memory_at(ring, place(ring, out->last), out->last);
+    for (uint32_t i = 0; i < out->last; i += MUR_CACHE_LINE)
+        prefetch_to_write(data + i);
+}
+
 /* Sends a frame whose data does not fit into the record. False: no room. */
 static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *frame, const struct source *source)
 {
@@ -212,17 +273,20 @@ static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *
     struct mur_record *record;
     unsigned char *place;
 
-    if (!find_record(out, bytes, &half) || !(ring = find_ring(out, bytes, &start)))
+    if (!(record = find_record(out, bytes, &half)) || !(ring = find_ring(out, bytes, &start)))
         return false;
-    record = mur_lane_record(out->lane, half);
-    place = ring->memory + (start & (ring->bytes - 1));
+    place = memory_at(ring, start, bytes);
     write_part(place, source, 0, part);
-    if (bytes <= DEMOTE_MAX)
+    if (__builtin_expect(mur_shm.can_demote, 0) && bytes <= DEMOTE_MAX)
         demote(place, bytes);
     ring->next = start + rounded(bytes);
-    record->ring = (uint32_t)(ring - out->ring);
+    record->ring = (uint8_t)(ring - out->ring);
+    record->is_primed = out->is_primed && bytes <= out->last;
+    record->consumed_lines = (uint16_t)(mur_shm.in[out->lane->receiver].ring[MUR_RING_SMALL].next / MUR_CACHE_LINE);
+    out->last = bytes <= PRIMED_MAX ? bytes : 0;
+    out->is_primed = false;
     atomic_store_explicit(&record->written, part, memory_order_relaxed); /* goes with the stamp */
-    push(out, half, frame);
+    push(out, record, half, frame);
     if (part < bytes)
         send_rest(out, record, place, source, bytes);
     return true;
@@ -231,32 +295,34 @@ static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_lane_out *out = peer->link;
+    struct mur_record *record;
     uint32_t half;
 
     if (__builtin_expect(!out, 0))
         out = lane_open(peer);
     if (frame->bytes > MUR_RECORD_BYTES)
         return send_large(out, frame, &(struct source){.data = data});
-    if (!find_record(out, frame->bytes, &half))
+    if (!(record = find_record(out, frame->bytes, &half)))
         return false;
-    mur_copy_small(mur_lane_record(out->lane, half)->data, data, frame->bytes);
-    push(out, half, frame);
+    mur_copy_small(record->data, data, frame->bytes);
+    push(out, record, half, frame);
     return true;
 }
 
 bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument)
 {
     struct mur_lane_out *out = peer->link;
+    struct mur_record *record;
     uint32_t half;
 
     if (!out)
         out = lane_open(peer);
     if (frame->bytes > MUR_RECORD_BYTES)
         return send_large(out, frame, &(struct source){.pack = pack, .argument = argument});
-    if (!find_record(out, frame->bytes, &half))
+    if (!(record = find_record(out, frame->bytes, &half)))
         return false;
-    pack(argument, mur_lane_record(out->lane, half)->data, frame->bytes);
-    push(out, half, frame);
+    pack(argument, record->data, frame->bytes);
+    push(out, record, half, frame);
     return true;
 }
 
@@ -318,13 +384,20 @@ static inline void take_lines(unsigned char *data, uint32_t bytes)
         *(volatile uint64_t *)(data + i) = *(volatile uint64_t *)(data + i);
 }
 
+/* The peer has told how far it has read this side's small ring, in lines: a number of 16 bits, which goes round later
+ * than the ring. */
+static inline void learn_consumed(struct mur_ring *ring, uint16_t lines)
+{
+    ring->consumed += (uint32_t)(uint16_t)(lines - ring->consumed / MUR_CACHE_LINE) * MUR_CACHE_LINE;
+}
+
 /* The data of a large frame, which is then passed; NULL while some of it is missing. If it is of any size it goes to
  * its place from here, and this core takes its lines on the way. */
 static inline const void *take_large(struct mur_lane_in *in, const struct mur_record *record)
 {
     struct mur_ring *ring = &in->ring[record->ring];
     uint32_t bytes = record->frame.bytes, start = place(ring, bytes);
-    unsigned char *data = ring->memory + (start & (ring->bytes - 1)), *taken = data;
+    unsigned char *data = memory_at(ring, start, bytes), *taken = data;
     /* Pairs with the release in send_rest. */
     uint32_t written = atomic_load_explicit(&record->written, memory_order_acquire);
 
@@ -335,14 +408,29 @@ static inline const void *take_large(struct mur_lane_in *in, const struct mur_re
     if (!taken)
         return NULL;
     ring->next = start + rounded(bytes);
+    learn_consumed(&mur_shm.out[in->lane->sender].ring[MUR_RING_SMALL], record->consumed_lines);
     if (taken != data)
         return taken;
     if (bytes > PLACED_MIN && (is_whole || record->frame.flags & MUR_FRAME_STREAM) && (taken = place_of(in, record))) {
         mur_copy_taking(taken, data, bytes);
         return taken;
     }
-    take_lines(data, bytes);
+    if (!record->is_primed)
+        take_lines(data, bytes);
     return data;
+}
+
+/* The frame is about to be delivered; what comes next is the record behind it. Returns whether it came in the express
+ * record, which is this side's to use when the frame has been delivered. */
+static inline bool pass(struct mur_lane_in *in, const struct mur_record *record)
+{
+    if (record == in->express.record) {
+        in->express.turn++;
+        in->next_half = ((in->next_half + 1) & ~1u) + 2;
+        return true;
+    }
+    in->next_half += takes_line(record->frame.bytes) ? 2 : 1;
+    return false;
 }
 
 static inline int poll_lane(struct mur_lane_in *in)
@@ -353,6 +441,7 @@ static inline int poll_lane(struct mur_lane_in *in)
     do {
         struct mur_record *record = mur_lane_next(in);
         const void *data;
+        bool is_express;
 
         if (!record)
             break;
@@ -363,8 +452,9 @@ static inline int poll_lane(struct mur_lane_in *in)
             if (!data)
                 break;
         }
-        in->next_half += takes_line(record->frame.bytes) ? 2 : 1;
+        is_express = pass(in, record);
         mur_deliver(in->peer, &record->frame, data);
+        in->express.is_ours |= is_express;
     } while (++frames < BATCH && !mur_awaited.is_met);
 
     if (frames) {
@@ -375,19 +465,27 @@ static inline int poll_lane(struct mur_lane_in *in)
         return 1;
     } else {
         in->idle_passes++;
+        prime(in->peer);
     }
     return frames;
 }
 
-int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer)
+int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer, int looks)
 {
     struct mur_lane_in *in = &mur_shm.in[peer->local];
     const struct mur_record *record;
     const void *data;
     uint32_t bytes;
 
-    if (__builtin_expect(!in->lane || in->is_begun, 0) || !(record = mur_lane_next(in)) ||
-        !mur_frame_is(&record->frame, wanted))
+    if (__builtin_expect(!in->lane || in->is_begun, 0))
+        return -1;
+    while (!(record = mur_lane_next(in))) {
+        prime(peer);
+        if (!--looks)
+            return -1;
+        mur_cpu_relax();
+    }
+    if (!mur_frame_is(&record->frame, wanted))
         return -1;
     bytes = record->frame.bytes;
     data = record->data;
@@ -399,7 +497,8 @@ int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, voi
     }
     mur_copy(buffer, data, bytes);
     __builtin_prefetch(mur_lane_record(in->lane, in->next_half + 8));
-    in->next_half += takes_line(bytes) ? 2 : 1;
+    if (pass(in, record))
+        in->express.is_ours = true;
     in->idle_passes = 0;
     publish(in);
     return bytes;

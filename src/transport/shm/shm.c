@@ -87,7 +87,7 @@ static void *shared(uint64_t token)
  * its share. */
 static void choose_ring_sizes(void)
 {
-    uint32_t lines = mur_shm.size <= 32 ? 256 : 64;
+    uint32_t lines = 64;
     uint32_t bytes = mur_shm.size <= 8    ? 512 << 10
                      : mur_shm.size <= 16 ? 256 << 10
                      : mur_shm.size <= 32 ? 128 << 10
@@ -180,6 +180,7 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm.rank = is_alone ? 0 : mur_process.local_rank;
     mur_shm.size = is_alone ? 1 : mur_process.local_size;
     mur_shm.common_bytes = mur_shm.size == count ? common_bytes : 0;
+    mur_shm.can_demote = mur_cpu_can_demote();
     mur_shm.doorbell = -1;
     rc = map_node(is_alone);
     if (rc)
@@ -192,6 +193,7 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm.copy_state = calloc((size_t)mur_shm.size, sizeof *mur_shm.copy_state);
     if (!mur_shm.peers || !mur_shm.out || !mur_shm.in || !mur_shm.hot || !mur_shm.copy_state)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the ends of the lanes to %d ranks", mur_shm.size);
+    mur_express_setup();
     if (take_peers(peers, count, is_alone) == count && mur_shm.common_bytes)
         *common = mur_shm_at(common_start());
     mur_shm_barrier_setup();

@@ -16,7 +16,14 @@
  * writes a record in the first half overwrites that. A record of a whole line begins a line, so it may pass over a
  * half; the receiver finds that out when it sees the record behind the half that it looks at. A line is used again when
  * all of it has been consumed. How far the receiver has come it publishes in a line of its own, which only a sender
- * that thinks the ring is full looks at.
+ * that thinks the ring is full looks at, or hears with a record that comes the other way.
+ *
+ * Express. Two ranks that answer each other do it sooner by one line that both write, the express record of the lower
+ * one's lane, than by a line for each direction: who has just read it has it in its cache, and writing there takes
+ * nothing from the other. They take turns: whoever has read what the other wrote may write, and until it does its
+ * frames go through the ring. Such a frame passes over a whole line of the ring, which stays as it was, so a receiver
+ * that finds nothing in the ring where the next record belongs, not even after it saw the stamp of the express record,
+ * knows that the express record comes next.
  *
  * Parking. A receiver polls its *hot* lanes only. Before it stops polling a lane it parks it: lane->is_parked = 1,
  * then a barrier on all cores (membarrier), then one more look. The sender writes the record and then reads is_parked,
@@ -47,7 +54,9 @@ struct mur_record {
         unsigned char data[MUR_RECORD_BYTES];
         struct {
             _Atomic uint32_t written; /* of data in a payload ring, bytes that are there already */
-            uint32_t ring;            /* which of them: enum mur_ring_kind */
+            uint8_t ring;             /* which of them: enum mur_ring_kind */
+            uint8_t is_primed;        /* the sender has fetched the lines itself before it wrote them */
+            uint16_t consumed_lines;  /* how far the sender has read the small ring of the other direction */
         };
     };
 };
@@ -68,8 +77,9 @@ struct mur_lane {
     _Atomic uint32_t wants_room; /* the sender sleeps until the receiver has consumed */
     mur_offset next_rung;        /* link of the receiver's stack of rung lanes */
     /* fixed at birth */
-    int32_t sender, receiver;          /* local ranks */
-    uint32_t halves, bytes[MUR_RINGS]; /* sizes of the rings, powers of two */
+    int32_t sender, receiver;                   /* local ranks */
+    uint32_t halves, bytes[MUR_RINGS];          /* sizes of the rings, powers of two */
+    struct mur_record express MUR_ALIGNED_LINE; /* shared with the lane of the other direction */
     /* written by the receiver */
     _Atomic uint32_t consumed_halves MUR_ALIGNED_LINE;
     _Atomic uint32_t consumed_bytes[MUR_RINGS];
@@ -108,12 +118,22 @@ struct mur_ring {
     uint32_t consumed; /* of the sender: as last looked up */
 };
 
+/* This end of the express record between this process and a peer. */
+struct mur_express {
+    struct mur_record *record;
+    uint32_t turn; /* the stamp of the next use, by whichever side */
+    bool is_ours;  /* that is this side, and it is done with what the other has written */
+};
+
 /* This end of a lane, in private memory. */
 struct mur_lane_out {
     struct mur_lane *lane;
+    struct mur_express *express;
     uint32_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
     struct mur_ring ring[MUR_RINGS];
     uint32_t passed; /* frames that still pass by the small ring, which was found full */
+    uint32_t last;   /* bytes of the last frame's data; 0: they were few or many */
+    bool is_primed;  /* the lines where as many go next are in this core's cache, unless they are not done with */
 };
 
 enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
@@ -121,6 +141,7 @@ enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
 struct mur_lane_in {
     struct mur_lane *lane;
     struct mur_peer *peer;
+    struct mur_express express;
     uint32_t next_half;
     struct mur_ring ring[MUR_RINGS];
     uint32_t idle_passes;
@@ -144,7 +165,7 @@ struct mur_shm {
     struct mur_lane_in **hot; /* [size] polled in every pass */
     int hot_count;
     uint32_t passes; /* of polling, to look for silent lanes now and then */
-    bool has_membarrier;
+    bool has_membarrier, can_demote;
     uint8_t *copy_state; /* [size] enum mur_copy_state: whether this process may copy from and to the rank's memory */
     int32_t pid;
 };
@@ -170,8 +191,8 @@ static inline unsigned char *mur_lane_payload(struct mur_lane *lane, enum mur_ri
     return lane->records + (size_t)lane->halves * MUR_HALF_LINE + (ring == MUR_RING_LARGE ? lane->bytes[0] : 0);
 }
 
-/* The next record of a lane, or NULL while there is none. */
-static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
+/* The next record in a lane's ring, or NULL while there is none. */
+static inline struct mur_record *mur_lane_next_in_ring(struct mur_lane_in *in)
 {
     struct mur_record *record = mur_lane_record(in->lane, in->next_half), *behind;
 
@@ -189,6 +210,17 @@ static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
     return behind;
 }
 
+/* The next record of a lane, or NULL while there is none. */
+static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
+{
+    struct mur_record *record = mur_lane_next_in_ring(in), *express = in->express.record;
+
+    if (record || atomic_load_explicit(&express->stamp, memory_order_acquire) != in->express.turn)
+        return record;
+    record = mur_lane_next_in_ring(in); /* what was sent before is visible now */
+    return record ? record : express;
+}
+
 /* Zeroed memory for a lane, aligned to cache lines; NULL when all is used up. Never given back. */
 void *mur_shm_allocate_lane(size_t bytes);
 
@@ -196,12 +228,13 @@ void *mur_shm_allocate_lane(size_t bytes);
 size_t mur_shm_eager_max(void);
 
 /* lane.c */
+void mur_express_setup(void);
 void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS]);
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack,
                           void *argument);
 int mur_lanes_poll(void);
-int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer);
+int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer, int looks);
 
 /* sleep.c */
 bool mur_shm_prepare_sleep(const struct mur_peer *refused);

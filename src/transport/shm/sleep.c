@@ -120,6 +120,8 @@ void mur_lanes_take_rung(void)
             in->lane = lane;
             in->peer = mur_shm.peers[lane->sender];
             mur_lane_rings(lane, in->ring);
+            if (lane->sender < mur_shm.rank)
+                in->express.record = &lane->express;
         }
         add_hot(in);
     }
