@@ -49,7 +49,10 @@ try_all() { # LAUNCHER...
 }
 
 if command -v mpiexec.hydra >/dev/null; then
-    spawning=passes try_all mpiexec.hydra
+    spawning=passes
+    # Its proxies look up this host's name, which some containers do not know.
+    getent hosts "$(uname -n)" >/dev/null || spawning="echo NOT TESTED: $(uname -n) has no address; spawn by"
+    try_all mpiexec.hydra
     passes mpiexec.hydra -pmi-port -n 4 "$BUILD/examples/ring"
 else
     echo "NOT TESTED under MPICH's mpiexec: it is not there"
