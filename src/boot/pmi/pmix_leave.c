@@ -24,7 +24,7 @@ enum { PATIENCE_MS = 2000 }; /* for a server that is stopped; it is no error */
 /* As in "0123.0;tcp4://127.0.0.1:4000". All variables of a server say the same place. */
 static bool find_server(struct mur_address *server)
 {
-    static const char *const names[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4",  "PMIX_SERVER_URI3",
+    static const char *const names[] = {"PMIX_SERVER_URI41", "PMIX_SERVER_URI4", "PMIX_SERVER_URI3",
                                         "PMIX_SERVER_URI21", "PMIX_SERVER_URI2"};
 
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
@@ -67,8 +67,7 @@ static bool is_open_there(int fd)
     socklen_t length = sizeof info;
 
     return getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &length) == 0 &&
-           (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_FIN_WAIT1 ||
-            info.tcpi_state == TCP_FIN_WAIT2);
+           (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_FIN_WAIT1 || info.tcpi_state == TCP_FIN_WAIT2);
 }
 
 void mur_pmix_leave_end(int copy)
