@@ -152,17 +152,22 @@ static int no_memory(void)
     return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
 }
 
+int mur_collective_result(int rc, int ranks)
+{
+    char text[512];
+
+    if (__builtin_expect(!rc, 1) || ranks == 1 || mur_error_class(rc) != MPI_ERR_NO_MEM)
+        return rc;
+    snprintf(text, sizeof text,
+             "Murmur: error on rank %d of %d (host %s): %s; the other ranks would wait for this one, so the job ends "
+             "[MPI_ERR_NO_MEM]",
+             mur_process.rank, mur_process.size, mur_process.host, mur_error_text(rc));
+    mur_boot_abort(1, text);
+}
+
 int mur_collective_no_memory(const struct mur_comm *comm)
 {
-    char text[256];
-
-    if (comm->size == 1 && !comm->remote)
-        return no_memory();
-    snprintf(text, sizeof text,
-             "Murmur: error on rank %d of %d (host %s): no memory for a collective operation; the other ranks would "
-             "wait for this one, so the job ends [MPI_ERR_NO_MEM]",
-             mur_process.rank, mur_process.size, mur_process.host);
-    mur_boot_abort(1, text);
+    return mur_collective_result(no_memory(), mur_comm_ranks(comm));
 }
 
 void mur_schedule_no_memory(struct mur_schedule *schedule)
@@ -387,7 +392,9 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
         mur_op_apply(step->op, step->in, step->out, step->out_count, step->out_type);
         break;
     case MUR_STEP_CALL: /* may move the steps: `step` is not valid after it */
-        mur_schedule_fail(schedule, step->call(schedule, step->out));
+        rc = step->call(schedule, step->out);
+        mur_schedule_fail(schedule,
+                          schedule->is_strict ? mur_collective_result(rc, mur_comm_ranks(schedule->owner)) : rc);
         return;
     }
     if (!rc)

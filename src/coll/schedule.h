@@ -105,6 +105,9 @@ struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm);
 /* Ends the job, or, in a communicator of one rank, returns the error. */
 int mur_collective_no_memory(const struct mur_comm *comm);
 
+/* The same if the error is a lack of memory, and there are others; else it is returned. */
+int mur_collective_result(int rc, int ranks);
+
 /* One that takes no number: its steps must be moved to a context and tag of their own before they have messages. */
 struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm);
 
