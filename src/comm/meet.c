@@ -138,7 +138,7 @@ static int get_to_know(const struct introduction *own, const struct introduction
 
 /* Everybody learns whether the root has met the other one, and by which number: agreements that collide count on all
  * to have the same. Then the groups join. */
-static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
+static int try_to_join(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
                        struct mur_comm **newcomm)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
@@ -154,6 +154,13 @@ static int join_groups(int rc, const struct meeting *meeting, int root, struct m
         return mur_error(words[0], "rank %d, the root, has failed; its own error says why", root);
     return mur_intercomm_create(comm, root, meeting->bridge, meeting->bridge ? 1 - meeting->bridge->rank : 0, words[1],
                                 newcomm);
+}
+
+/* Both groups would wait for one that has no memory. */
+static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
+                       struct mur_comm **newcomm)
+{
+    return mur_collective_result(try_to_join(rc, meeting, root, comm, newcomm), comm->size + 1);
 }
 
 static int no_port(const char *name)
