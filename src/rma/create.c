@@ -20,6 +20,7 @@
 #include "coll/collective.h"
 #include "comm/create.h"
 #include "engine/engine.h"
+#include "engine/tract.h"
 #include "object/attribute.h"
 #include "object/info.h"
 #include "rma/rma.h"
@@ -209,13 +210,18 @@ static int map_segment(struct mur_win *win, int leader, uint64_t *tokens)
         return rc ? rc : gathered;
     if (win->near_count > 1)
         win->token = tokens[leader];
-    return win->segment ? MPI_SUCCESS : map_provided(win, transport, leader);
+    rc = win->segment ? MPI_SUCCESS : map_provided(win, transport, leader);
+    if (!rc && win->near_count > 1)
+        mur_tract_add(win->segment, win->segment_bytes, win->token);
+    return rc;
 }
 
 static void unmap(struct mur_win *win)
 {
     const struct mur_transport *transport = peer_of(win, win->rank)->transport;
 
+    if (win->segment)
+        mur_tract_remove(win->segment);
     if (win->segment && win->near_count > 1)
         transport->unmap(win->segment, win->segment_bytes);
     else if (win->segment)
@@ -258,7 +264,7 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
         target->way = MUR_WAY_LOADS;
     else if (peer->transport->can_copy && peer->transport->can_copy(peer))
         target->way = MUR_WAY_COPIES;
-    if (target->way == MUR_WAY_COPIES && desk)
+    if (rank != win->rank && target->way != MUR_WAY_MESSAGES && desk)
         target->desk = peer->transport->shared(desk);
 }
 
@@ -322,14 +328,14 @@ static void set_base(struct mur_win *win, void **base_p)
     win->unit = (int)self->unit;
 }
 
-/* Only for windows that are reached by copies, and by somebody. */
+/* Only for windows that somebody reaches. */
 static uint64_t desk_of(const struct mur_win *win)
 {
     bool is_reached = false;
 
     for (int i = 0; i < win->size; i++)
         is_reached |= i != win->rank && is_near(win, i);
-    return is_reached && !is_allocated(win) && mur_settings.rma_errand_max
+    return is_reached && (mur_settings.rma_errand_max || mur_settings.rma_joint)
                ? mur_rma_desk_open(peer_of(win, win->rank)->transport)
                : 0;
 }
