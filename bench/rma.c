@@ -2,8 +2,8 @@
 /* One-sided operations of rank 0 on the memory of rank 1, which waits in a barrier meanwhile: time of small operations
  * with their flush, of locks and fences, and how fast a megabyte goes; large ones also while rank 1 computes. Memory of
  * the origin is from malloc; in rows named "from-alloc-mem" from MPI_Alloc_mem. Windows are allocated; in rows named
- * "created" made of memory from malloc, in those named "created-on-alloc-mem" of memory from MPI_Alloc_mem. Arguments are
- * parts of the names of the figures that are wanted; without any, all are measured. */
+ * "created" made of memory from malloc, in those named "created-on-alloc-mem" of memory from MPI_Alloc_mem. Arguments
+ * are parts of the names of the figures that are wanted; without any, all are measured. */
 #include <stdbool.h>
 
 #include "bench.h"

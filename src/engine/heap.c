@@ -2,8 +2,8 @@
 /* The heap of memory that the node can reach. Others map whole tracts, so few large ones are better than many small
  * ones: a field is a tract of 32 MiB that is divided as in a buddy system (Knuth, The Art of Computer Programming 1,
  * 2.5): blocks of 2^n units, each aligned to its size; one that is too large is halved, and a free half joins its
- * other half. All that is known of the blocks stands beside the memory, which users may overwrite and others see. Larger
- * pieces have a tract each.
+ * other half. All that is known of the blocks stands beside the memory, which users may overwrite and others see.
+ * Larger pieces have a tract each.
  *
  * Pages that were never touched take no memory. Those of freed blocks are kept, so that who allocates in a loop meets
  * no page faults, until they are many. */
@@ -205,8 +205,7 @@ void mur_heap_put(void *memory)
     uint32_t unit;
     size_t bytes;
 
-    while ((uintptr_t)memory < (uintptr_t)field->memory ||
-           (uintptr_t)memory - (uintptr_t)field->memory >= field->bytes)
+    while ((uintptr_t)memory < (uintptr_t)field->memory || (uintptr_t)memory - (uintptr_t)field->memory >= field->bytes)
         field = field->next;
     if (!field->orders) {
         drop(field);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table of tracts, a list with the latest used in front: what is asked for is most often what was asked for last. */
+/* The table of tracts, a list with the latest used in front: what is asked for is most often what was asked for last.
+ */
 #include "engine/tract.h"
 
 #include <stdlib.h>

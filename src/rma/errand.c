@@ -177,7 +177,8 @@ bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, c
 {
     struct mur_win_target *target = &a->win->targets[a->rank];
 
-    if (!target->desk || target->way != MUR_WAY_COPIES || bytes > (size_t)mur_settings.rma_errand_max || bytes > DATA_MAX || !mur_wait_polls())
+    if (!target->desk || target->way != MUR_WAY_COPIES || bytes > (size_t)mur_settings.rma_errand_max ||
+        bytes > DATA_MAX || !mur_wait_polls())
         return false;
     if (target->skips) {
         target->skips--;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large operations by two cores, where the target finds the origin's buffers in memory that the node shares: it lies in
- * an allocated window, or is of MPI_Alloc_mem. One core copies as fast as its caches deliver; two deliver twice as much,
- * and a target that waits in MPI has nothing else to do. So the origin posts a description on the target's desk, and
- * both claim pieces of it, the origin from the front, the target from the back, until none is left:
+ * an allocated window, or is of MPI_Alloc_mem. One core copies as fast as its caches deliver; two deliver twice as
+ * much, and a target that waits in MPI has nothing else to do. So the origin posts a description on the target's desk,
+ * and both claim pieces of it, the origin from the front, the target from the back, until none is left:
  *
  *     number of the operation | claimed from the back | claimed from the front
  *

@@ -47,8 +47,8 @@ static uint64_t cut(size_t bytes)
 
 static void *map_at(void *address, size_t bytes, uint64_t token)
 {
-    return mmap(address, rounded(bytes), PROT_READ | PROT_WRITE,
-                MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED : 0), mur_process.node_fd, (off_t)token);
+    return mmap(address, rounded(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED : 0),
+                mur_process.node_fd, (off_t)token);
 }
 
 /* Large pages, where the system gives them to shared memory, need addresses that fit to the place in the file. */
