@@ -54,6 +54,8 @@ const struct mur_setting mur_setting_table[] = {
      "largest operation that a rank of the node performs for another while it polls; 0: none, system calls copy it"},
     {"MUR_RMA_PATIENCE", "rma", "nanoseconds", 2000, 0, 1000000000, SETTING(rma_patience), MUR_ANY_TIME, false,
      "how long such an operation waits for the rank before it is copied"},
+    {"MUR_RMA_JOINT", "rma", "0 or 1", 1, 0, 1, SETTING(rma_joint), MUR_ANY_TIME, false,
+     "a target that waits does part of large one-sided operations, where it reaches the buffers of both sides"},
     {"MUR_PROGRESS_THREAD", "engine", "0 or 1", 0, 0, 1, SETTING(progress_thread), MUR_BEFORE_START, false,
      "1: a thread answers one-sided operations that come by message while the program computes"},
     {"MUR_IO_SHARED", "io", "0 or 1", 1, 0, 1, SETTING(io_shared), MUR_ANY_TIME, true,
@@ -62,6 +64,9 @@ const struct mur_setting mur_setting_table[] = {
      "nonblocking access to files goes on while the program computes (io_uring); 0 makes progress within MPI only"},
     {"MUR_HUGE_PAGES", "process", "0, 1 or 2", 1, 0, 2, SETTING(huge_pages), MUR_ANY_TIME, false,
      "for large pieces of MPI_Alloc_mem: 1 asks for transparent huge pages, 2 takes reserved ones first, 0 neither"},
+    {"MUR_ALLOC_SHARED", "process", "-1, 0 or 1", -1, -1, 1, SETTING(alloc_shared), MUR_ANY_TIME, false,
+     "MPI_Alloc_mem gives memory that the ranks of the node reach directly: 0 never, 1 always, -1 where no huge pages "
+     "are lost by it"},
     {"MUR_INFO", "process", "0 or 1", 0, 0, 1, SETTING(info), MUR_BEFORE_START, false,
      "rank 0 prints version, transports and all settings at start"},
 };

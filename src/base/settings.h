@@ -25,11 +25,12 @@ struct mur_settings {
     long coll_piece;
     long coll_reproducible;
     long coll_check;
-    long rma_direct, rma_errand_max, rma_patience;
+    long rma_direct, rma_errand_max, rma_patience, rma_joint;
     long progress_thread;
     long io_shared;
     long io_uring;
     long huge_pages;
+    long alloc_shared;
     long info;
 };
 extern struct mur_settings mur_settings;
