@@ -44,6 +44,8 @@ const struct mur_setting mur_setting_table[] = {
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
     {"MUR_COLL_PIECE", "coll", "bytes", 32768, 64, LONG_MAX, SETTING(coll_piece), MUR_ANY_TIME, true,
      "of a large message that is passed on piece by piece, by algorithms named after chains and pieces"},
+    {"MUR_COLL_LINE_NS", "coll", "nanoseconds", 12, 0, LONG_MAX, SETTING(coll_line_ns), MUR_ANY_TIME, false,
+     "where writing a cache line that others have read takes longer, large data go past the caches; 0: everywhere"},
     {"MUR_COLL_REPRODUCIBLE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_reproducible), MUR_ANY_TIME, true,
      "1: the result of a reduction depends on the data of the ranks only, to the bit, and not on where they run"},
     {"MUR_COLL_CHECK", "coll", "0 or 1", 0, 0, 1, SETTING(coll_check), MUR_ANY_TIME, true,

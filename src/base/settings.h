@@ -23,6 +23,7 @@ struct mur_settings {
     long coll_board;
     long coll_verbose;
     long coll_piece;
+    long coll_line_ns;
     long coll_reproducible;
     long coll_check;
     long rma_direct, rma_errand_max, rma_patience, rma_joint;
