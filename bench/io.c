@@ -39,8 +39,8 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* From the first rank's start to the last one's end. Each rank's own time will not do where ranks share a core: one that
- * is let onto it late starts late, and together they would seem to move more than the machine can. */
+/* From the first rank's start to the last one's end. Each rank's own time will not do where ranks share a core: one
+ * that is let onto it late starts late, and together they would seem to move more than the machine can. */
 static double since(double start)
 {
     double own[2] = {-start, now()}, all[2];
