@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Nobody accepts: MPI_Comm_connect gives up with an error when it was told to, by an info key or a setting, and the next
- * one is accepted, as if the first had not called. A wrong key and a closed port are errors at once. */
+/* Nobody accepts: MPI_Comm_connect gives up with an error when it was told to, by an info key or a setting, and the
+ * next one is accepted, as if the first had not called. A wrong key and a closed port are errors at once. */
 #include "test.h"
 
 static char port[MPI_MAX_PORT_NAME];
