@@ -32,6 +32,8 @@ const struct mur_setting mur_setting_table[] = {
      "how long a peer may stay out of reach before the job is ended"},
     {"MUR_SPAWN_TIMEOUT", "process", "seconds", 300, 1, 1000000, SETTING(spawn_timeout), MUR_ANY_TIME, false,
      "how long processes that another's launcher spawns may take until they are in MPI_Init"},
+    {"MUR_CONNECT_TIMEOUT", "process", "seconds", 300, 1, 1000000, SETTING(connect_timeout), MUR_ANY_TIME, false,
+     "how long MPI_Comm_connect waits at a port for somebody to accept it; its info key timeout goes before this"},
     {"MUR_UNEXPECTED_MAX", "pt2pt", "bytes", 0, 0, LONG_MAX, SETTING(unexpected_max), MUR_ANY_TIME, false,
      "kept of each sender's messages that no receive was posted for, before it must wait; 0 chooses by ranks"},
     {"MUR_WAIT_SPIN", "engine", "microseconds", -1, -1, 1000000000, SETTING(wait_spin), MUR_ANY_TIME, false,

@@ -17,6 +17,7 @@ struct mur_settings {
     long tcp_buffer;
     long tcp_timeout;
     long spawn_timeout;
+    long connect_timeout;
     long unexpected_max;
     long wait_spin;
     long wait_yield;
