@@ -291,9 +291,9 @@ def entry(function, large, stem, index):
     if not parameters:
         failed = f'mur_entry_fail(&{stem}_calls[{index}], code, NULL)'
     if function.fails_together:
-        lines += guard(expressions[:2], failed)
-        # Two: the phase, and the handle of those who wait for this rank.
-        lines += guard(expressions[2:-1], failed, f'(void)MUR_LOCKED(mur_entry_refuse(code, {refusal(function, large)}));')
+        # The first two: the phase, and the handle of those who wait for this rank.
+        refuse = f'(void)MUR_LOCKED(mur_entry_refuse(code, {refusal(function, large)}));'
+        lines += guard(expressions[:2], failed) + guard(expressions[2:-1], failed, refuse)
         expressions = expressions[-1:]
     lines += guard(expressions, failed)
     for p in outputs:
