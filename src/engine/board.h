@@ -84,9 +84,14 @@ struct mur_board_channel {
     uint64_t received, pieces_received;
     /* of the operation under way */
     size_t out_at, in_at, in_bytes; /* bytes sent and received so far, and those that the other has announced */
-    bool is_sent, is_received;
+    bool is_sent, is_received, has_chosen;
     bool has_told;                  /* the sender whether this rank can copy from it */
     struct mur_board_head *offered; /* an offer that waits to be read */
+    /* how large data are sent */
+    int way;
+    uint64_t began;    /* nanoseconds */
+    uint32_t times[2]; /* of each way, picoseconds a byte; 0: not known */
+    uint32_t since_tried;
 };
 
 struct mur_board_memory {
