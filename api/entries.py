@@ -255,6 +255,22 @@ def direct_entry(function, large):
             alias(function, large), '']
 
 
+def guard(expressions, failed, before=None):
+    """Leaves the call when one of the expressions is not zero."""
+    opening = '    if (__builtin_expect(' + ' ||\n                         '.join(
+        wrapped(e, ' ' * 29, 94) for e in expressions) + ', 0))'
+    leave = wrapped(f'        return {failed};', ' ' * 12)
+    if not expressions:
+        return []
+    return [opening + ' {', wrapped('        ' + before, ' ' * 12), leave, '    }'] if before else [opening, leave]
+
+
+def refusal(function, large):
+    """The body's call by a rank whose arguments are wrong: it takes part without any."""
+    first, *rest = function.parameters_in(large)
+    return f'{body_name(function, large)}({", ".join([first.name + "_object"] + ["0"] * len(rest))})'
+
+
 def entry(function, large, stem, index):
     parameters = function.parameters_in(large)
     lines = [wrapped(function.prototype(large, 'P')), '{']
@@ -274,9 +290,12 @@ def entry(function, large, stem, index):
     failed = f'{stem}_failed(&{stem}_calls[{index}], code, {", ".join(p.name for p in parameters)})'
     if not parameters:
         failed = f'mur_entry_fail(&{stem}_calls[{index}], code, NULL)'
-    lines.append('    if (__builtin_expect(' + ' ||\n                         '.join(
-        wrapped(e, ' ' * 29, 94) for e in expressions) + ', 0))')
-    lines.append(wrapped(f'        return {failed};', ' ' * 12))
+    if function.fails_together:
+        # The first two: the phase, and the handle of those who wait for this rank.
+        refuse = f'(void)MUR_LOCKED(mur_entry_refuse(code, {refusal(function, large)}));'
+        lines += guard(expressions[:2], failed) + guard(expressions[2:-1], failed, refuse)
+        expressions = expressions[-1:]
+    lines += guard(expressions, failed)
     for p in outputs:
         narrow = p.type_in(large) == 'int'
         lines.append(f'    *{p.name} = {f"mur_narrow({p.name}_value)" if narrow else f"{p.name}_value"};')

@@ -97,9 +97,11 @@ class Function:
         self.raises_on_file_null = 'raises on MPI_FILE_NULL' in attributes
         self.also_large = 'also _c' in attributes
         self.tells_form = 'tells form' in attributes
+        self.fails_together = 'fails together' in attributes
         results = [a[len('returns '):] for a in attributes if a.startswith('returns ')]
         self.result = results[0] if results else None  # None: an error code
-        known = {'any time', 'too large is an error', 'raises on MPI_FILE_NULL', 'also _c', 'tells form'}
+        known = {'any time', 'too large is an error', 'raises on MPI_FILE_NULL', 'also _c', 'tells form',
+                 'fails together'}
         for attribute in attributes:
             if attribute not in known and not attribute.startswith('returns '):
                 raise ValueError(f'unknown attribute {attribute!r}')

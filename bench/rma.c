@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One-sided operations of rank 0 on the memory of rank 1, which waits in a barrier meanwhile: time of small operations
- * with their flush, of locks and fences, and how fast a megabyte goes; large ones also while rank 1 computes. Arguments
+ * with their flush, of locks and fences, and how fast a megabyte goes; large ones also while rank 1 computes. Memory of
+ * the origin is from malloc; in rows named "from-alloc-mem" from MPI_Alloc_mem. Windows are allocated; in rows named
+ * "created" made of memory from malloc, in those named "created-on-alloc-mem" of memory from MPI_Alloc_mem. Arguments
  * are parts of the names of the figures that are wanted; without any, all are measured. */
 #include <stdbool.h>
 
@@ -130,14 +132,14 @@ struct row {
     bool is_large, is_bandwidth;
 };
 
-static void measure_rows(const char *prefix, const struct row *rows, int count)
+static void measure_rows(const char *prefix, const char *suffix, const struct row *rows, int count)
 {
     for (int i = 0; i < count; i++) {
         const struct row *row = &rows[i];
         char name[64];
         double seconds;
 
-        snprintf(name, sizeof name, "%s%s", prefix, row->name);
+        snprintf(name, sizeof name, "%s%s%s", prefix, row->name, suffix);
         if (!is_wanted(name))
             continue;
         seconds = measure(row->run, row->is_large ? LARGE_COUNT : SMALL_COUNT);
@@ -153,6 +155,29 @@ static const struct row large[] = {{"put-1MiB", put_large, true, true},
                                    {"accumulate-1MiB", accumulate_large, true, false},
                                    {"get-accumulate-1MiB", get_accumulate_large, true, false}};
 
+static void *alloc_mem(void)
+{
+    void *some;
+
+    MPI_Alloc_mem(LARGE, MPI_INFO_NULL, &some);
+    memset(some, 0, LARGE);
+    return some;
+}
+
+static void measure_large(const char *prefix)
+{
+    char *buffer_before = buffer, *result_before = result;
+
+    measure_rows(prefix, "", large, 4);
+    buffer = alloc_mem();
+    result = alloc_mem();
+    measure_rows(prefix, "-from-alloc-mem", large, 4);
+    MPI_Free_mem(buffer);
+    MPI_Free_mem(result);
+    buffer = buffer_before;
+    result = result_before;
+}
+
 static void all_locked(const char *prefix)
 {
     static const struct row small[] = {{"put-8B-flush", put_small, false, false},
@@ -164,10 +189,10 @@ static void all_locked(const char *prefix)
                                        {"lock-put-unlock", lock_put_unlock, false, false}};
 
     MPI_Win_lock_all(0, win);
-    measure_rows(prefix, small, 5);
-    measure_rows(prefix, large, 4);
+    measure_rows(prefix, "", small, 5);
+    measure_large(prefix);
     MPI_Win_unlock_all(win);
-    measure_rows(prefix, locks, 2);
+    measure_rows(prefix, "", locks, 2);
 }
 
 /* Both ranks call it. */
@@ -230,7 +255,7 @@ static void computing_target(void)
     if (rank == 1) {
         compute();
     } else {
-        measure_rows("computing-", large, 4);
+        measure_large("computing-");
         MPI_Send(NULL, 0, MPI_BYTE, 1, 0, MPI_COMM_WORLD);
     }
     computes = false;
@@ -262,6 +287,11 @@ int main(int argc, char **argv)
     all_locked("created-");
     MPI_Win_free(&win);
     free(memory);
+    memory = alloc_mem();
+    MPI_Win_create(memory, LARGE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    all_locked("created-on-alloc-mem-");
+    MPI_Win_free(&win);
+    MPI_Free_mem(memory);
     free(buffer);
     free(result);
     MPI_Finalize();

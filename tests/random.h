@@ -3,16 +3,14 @@
 #ifndef MUR_TEST_RANDOM_H
 #define MUR_TEST_RANDOM_H
 
-#include <time.h>
-
+#include "draw.h"
 #include "test.h"
 
 static unsigned random_state;
 
 static inline unsigned random_next(void)
 {
-    random_state = random_state * 1664525u + 1013904223u;
-    return random_state >> 8;
+    return draw_next(&random_state);
 }
 
 /* 0..limit-1 */
@@ -24,8 +22,7 @@ static inline int random_below(int limit)
 /* To be called by all ranks after MPI_Init. */
 static inline void random_start(void)
 {
-    const char *given = getenv("MUR_TEST_SEED");
-    unsigned seed = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    unsigned seed = draw_seed();
     int rank;
 
     MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);

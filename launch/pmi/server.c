@@ -110,6 +110,18 @@ static void queue(struct mur_pmi_server *server, const char *bytes, size_t lengt
     mur_pmi_server_flush(server);
 }
 
+/* The caller frees the text; NULL: there was no memory, and the rank is blamed. */
+static char *compose(struct mur_pmi_server *server, const char *format, va_list args, int *length)
+{
+    char *text;
+
+    *length = vasprintf(&text, format, args);
+    if (*length >= 0)
+        return text;
+    mur_pmi_server_blame(server, "needs an answer to a PMI command that there is no memory for");
+    return NULL;
+}
+
 void mur_pmi_server_send(struct mur_pmi_server *server, const char *format, ...)
 {
     va_list args;
@@ -117,13 +129,10 @@ void mur_pmi_server_send(struct mur_pmi_server *server, const char *format, ...)
     int length;
 
     va_start(args, format);
-    length = vasprintf(&text, format, args);
+    text = compose(server, format, args, &length);
     va_end(args);
-    if (length < 0) {
-        mur_pmi_server_blame(server, "needs an answer to a PMI command that there is no memory for");
-        return;
-    }
-    queue(server, text, (size_t)length);
+    if (text)
+        queue(server, text, (size_t)length);
     free(text);
 }
 
@@ -135,12 +144,10 @@ void mur_pmi_server_send_body(struct mur_pmi_server *server, const char *format,
     int length;
 
     va_start(args, format);
-    length = vasprintf(&text, format, args);
+    text = compose(server, format, args, &length);
     va_end(args);
-    if (length < 0) {
-        mur_pmi_server_blame(server, "needs an answer to a PMI command that there is no memory for");
+    if (!text)
         return;
-    }
     if (length > 999999)
         mur_pmi_server_blame(server, "asks for a value of %d bytes, too long for PMI-2", length);
     snprintf(head, sizeof head, "%*d", HEAD, length);

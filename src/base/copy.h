@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Copying a few bytes without a call: overlapping words instead of a loop. */
+/* Copying a few bytes without a call, by overlapping words instead of a loop; and copying between processors, where it
+ * matters what happens to the lines of their caches. */
 #ifndef MUR_BASE_COPY_H
 #define MUR_BASE_COPY_H
 
@@ -75,5 +76,8 @@ static inline void mur_copy_taking(void *out_, void *in_, size_t bytes)
     }
     mur_copy_small(out + done, in + done, bytes - done);
 }
+
+/* Writes past the caches, this processor's and others' that hold the lines. What is stored later is seen later. */
+void mur_copy_past(void *out, const void *in, size_t bytes);
 
 #endif

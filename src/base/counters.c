@@ -56,6 +56,8 @@ const struct mur_counter mur_counter_table[] = {
     EVENTS("accumulates", "rma", accumulates, "accumulates of all kinds, swaps included"),
     EVENTS("rma_errands", "rma", errands, "one-sided operations that their target performed while it polled"),
     EVENTS("rma_errands_done", "rma", errands_done, "such operations that this process performed for others"),
+    EVENTS("rma_joint", "rma", joint_operations, "large one-sided operations that their target did a part of"),
+    EVENTS("rma_joint_pieces", "rma", joint_pieces, "pieces of such operations that this process did for others"),
     EVENTS("rma_messages", "rma", rma_messages, "one-sided operations that went to their target by message"),
     EVENTS("file_reads", "io", file_reads, "times that a file system was asked to read"),
     BYTES("file_read_bytes", "io", file_read_bytes, "data read from file systems"),
@@ -65,5 +67,7 @@ const struct mur_counter mur_counter_table[] = {
     {"allocated_bytes", "process", MUR_LEVEL, "bytes", AT(allocated), 0, 0, "memory that MPI_Alloc_mem has given out"},
     {"huge_page_bytes", "process", MUR_LEVEL, "bytes", AT(huge_bytes), 0, 0,
      "of the memory that MPI_Alloc_mem has given out: that for which huge pages were asked"},
+    {"shared_alloc_bytes", "process", MUR_LEVEL, "bytes", AT(shared_bytes), 0, 0,
+     "of the memory that MPI_Alloc_mem has given out: that which the ranks of the node reach directly"},
 };
 const size_t mur_counter_count = sizeof mur_counter_table / sizeof mur_counter_table[0];

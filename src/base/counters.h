@@ -33,11 +33,12 @@ struct mur_counters {
     uint64_t board_collectives, schedules;
     /* one-sided */
     uint64_t puts, put_bytes, gets, get_bytes, accumulates, rma_messages, errands, errands_done;
+    uint64_t joint_operations, joint_pieces;
     /* files */
     uint64_t file_reads, file_read_bytes, file_writes, file_write_bytes;
     uint64_t file_background; /* of them that the kernel performed meanwhile */
     /* memory */
-    uint64_t allocated, huge_bytes;
+    uint64_t allocated, huge_bytes, shared_bytes;
 };
 extern struct mur_counters mur_counters;
 

@@ -84,6 +84,7 @@ const struct mur_algorithm mur_algorithms[] = {
     {MUR_ALLREDUCE, "reduce-bcast", FIXED, mur_coll_allreduce_at_root},
     {MUR_ALLREDUCE, "rabenseifner", 0, allreduce_rabenseifner},
     {MUR_ALLREDUCE, "ring", 0, mur_coll_allreduce_ring},
+    {MUR_ALLREDUCE, "exchange", FIXED | MUR_WANTS_PAIR, mur_coll_allreduce_exchange},
     {MUR_ALLREDUCE, "hierarchical", NODES, mur_hierarchical_allreduce},
     {MUR_REDUCE_SCATTER, "reduce-scatter", GROUPS | VARIED | FIXED, reduce_scatter},
     {MUR_REDUCE_SCATTER, "halving", VARIED, mur_coll_reduce_scatter_halving},

@@ -17,6 +17,7 @@ enum {
         32, /* there must be several nodes with several ranks; keeps the order where they are contiguous */
     MUR_WANTS_CONTIGUOUS = 64, /* they must be: the ranks of each node are consecutive */
     MUR_WANTS_POWER = 128,     /* the number of ranks must be a power of two */
+    MUR_WANTS_PAIR = 256,      /* there must be two ranks */
 };
 
 struct mur_algorithm {
@@ -55,7 +56,8 @@ void mur_coll_allreduce_at_root(struct mur_schedule *s, const struct mur_collect
 void mur_coll_scan_chain(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_allgather_doubling(struct mur_schedule *s, const struct mur_collective *c);
 
-/* ring.c, rabenseifner.c, reduce_scatter.c */
+/* exchange.c, ring.c, rabenseifner.c, reduce_scatter.c */
+void mur_coll_allreduce_exchange(struct mur_schedule *s, const struct mur_collective *c);
 struct mur_ring {
     int place;        /* of this rank in the ring */
     int left, right;  /* ranks */

@@ -78,6 +78,8 @@ static bool can_do(const struct mur_algorithm *algorithm, unsigned wanted, const
 
     if (abilities & MUR_WANTS_NODES && !mur_nodes_are_several(nodes, comm->size))
         return false;
+    if (abilities & MUR_WANTS_PAIR && comm->size != 2)
+        return false;
     if (abilities & MUR_WANTS_POWER && (comm->size & (comm->size - 1)))
         return false;
     if (abilities & MUR_WANTS_CONTIGUOUS && !nodes->is_contiguous)

@@ -40,6 +40,28 @@ void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_t
     mur_cursor_unpack(&cursor, in, cursor.bytes);
 }
 
+void mur_node_write(struct mur_board *board, const void *buffer, MPI_Count count, struct mur_type *type, void *out)
+{
+    if (type->is_dense)
+        mur_board_write(board, out, buffer, (size_t)(count * type->size));
+    else
+        mur_node_pack(buffer, count, type, out);
+}
+
+void mur_node_write_part(struct mur_board *board, const char *buffer, MPI_Count count, struct mur_type *type, size_t at,
+                         size_t bytes, void *out)
+{
+    struct mur_cursor cursor;
+
+    if (type->is_dense) {
+        mur_board_write(board, out, buffer + at, bytes);
+        return;
+    }
+    mur_cursor_start(&cursor, buffer, count, type);
+    mur_cursor_seek(&cursor, at);
+    mur_cursor_pack(&cursor, out, bytes);
+}
+
 typedef bool advance_function(struct mur_node_op *op);
 
 /* What ranks have to tell each other is so many bytes of each. */

@@ -44,7 +44,7 @@ bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: and what
 bool mur_node_share(struct mur_node_op *op);           /* node_blocks.c: blocks that fit into a half */
 bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgather of blocks that differ */
 bool mur_node_share_slices(struct mur_node_op *op);    /* node_blocks.c: allgather of large blocks */
-bool mur_node_stream(struct mur_node_op *op);          /* node_blocks.c: broadcasts, half by half */
+bool mur_node_stream(struct mur_node_op *op);          /* node_stream.c: broadcasts, piece by piece */
 bool mur_node_reduce_parts(struct mur_node_op *op);    /* node_reduce.c: each rank reduces a part */
 bool mur_node_reduce_ring(struct mur_node_op *op);     /* node_reduce.c: sums go around */
 bool mur_node_chain(struct mur_node_op *op);           /* node_chain.c: from rank to rank */
@@ -69,6 +69,9 @@ bool mur_node_refuse(struct mur_node_op *op);
 /* Starts a piece on the next half; false while somebody may still read it. */
 bool mur_node_take_half(struct mur_node_op *op);
 
+/* Begins another use of the memory of the halves; false while that is not possible. */
+bool mur_node_end_halves(struct mur_node_op *op, enum mur_board_use use);
+
 /* Where so many bytes of the next half are to be used. */
 static inline char *mur_node_half(const struct mur_board *board, size_t bytes)
 {
@@ -81,6 +84,11 @@ void mur_node_leave_half(struct mur_node_op *op, int phases);
 /* Copying between users' buffers and runs of bytes. */
 void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out);
 void mur_node_unpack(const void *in, void *buffer, MPI_Count count, struct mur_type *type);
+
+/* Packing into the halves (mur_board_write); of a part, `bytes` that come at `at`. */
+void mur_node_write(struct mur_board *board, const void *buffer, MPI_Count count, struct mur_type *type, void *out);
+void mur_node_write_part(struct mur_board *board, const char *buffer, MPI_Count count, struct mur_type *type, size_t at,
+                         size_t bytes, void *out);
 
 /* The distance of the ranks' copies in a half: whole cache lines. */
 static inline size_t mur_node_parts_stride(size_t bytes)

@@ -9,7 +9,9 @@ bool mur_node_take_half(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
-    if (!mur_board_all_passed(board, board->busy[board->turn], &op->next))
+    uint64_t busy = board->busy[board->turn], others = board->others[MUR_BOARD_HALVES];
+
+    if (!mur_board_all_passed(board, busy > others ? busy : others, &op->next))
         return false;
     op->next = 0;
     op->phase = board->phase;
@@ -20,11 +22,22 @@ void mur_node_leave_half(struct mur_node_op *op, int phases)
 {
     struct mur_board *board = op->board;
 
-    board->busy[board->turn] = board->mixed = op->phase + (uint64_t)phases + 1;
+    board->busy[board->turn] = op->phase + (uint64_t)phases + 1;
+    mur_board_leave(board, MUR_BOARD_HALVES, op->phase + (uint64_t)phases + 1);
     board->turn ^= 1;
     /* Not always the same lines: what several ranks have read is cheaper to write when their caches have dropped it. */
     if (board->turn == 0)
         board->place = board->place + 2 * board->warm <= MUR_BOARD_HALF_MAX ? board->place + board->warm : 0;
+}
+
+/* Passing says that the latest piece in a half is over here. */
+bool mur_node_end_halves(struct mur_node_op *op, enum mur_board_use use)
+{
+    struct mur_board *board = op->board;
+
+    if (board->phase < board->others[use])
+        mur_board_pass(board);
+    return mur_board_all_passed(board, board->others[use], &op->next);
 }
 
 /* ---- blocks that all fit at once ---- */
@@ -40,24 +53,24 @@ static void write_part(struct mur_node_op *op, char *half, size_t block)
     switch (c->kind) {
     case MUR_GATHER:
         if (!is_root)
-            mur_node_pack(from->buffer, from->count, from->type, half + (size_t)rank * block);
+            mur_node_write(op->board, from->buffer, from->count, from->type, half + (size_t)rank * block);
         break;
     case MUR_SCATTER:
         if (is_root)
-            mur_node_pack(from->buffer, from->count * size, from->type, half);
+            mur_node_write(op->board, from->buffer, from->count * size, from->type, half);
         break;
     case MUR_ALLGATHER:
         if (is_in_place)
-            mur_node_pack(mur_block(to, rank), to->count, to->type, half + (size_t)rank * block);
+            mur_node_write(op->board, mur_block(to, rank), to->count, to->type, half + (size_t)rank * block);
         else
-            mur_node_pack(from->buffer, from->count, from->type, half + (size_t)rank * block);
+            mur_node_write(op->board, from->buffer, from->count, from->type, half + (size_t)rank * block);
         break;
     case MUR_ALLTOALL: /* all but the own block */
         from = is_in_place ? to : from;
         half += (size_t)rank * (size_t)size * block;
-        mur_node_pack(from->buffer, from->count * rank, from->type, half);
-        mur_node_pack(mur_block(from, rank + 1), from->count * (size - 1 - rank), from->type,
-                      half + (size_t)(rank + 1) * block);
+        mur_node_write(op->board, from->buffer, from->count * rank, from->type, half);
+        mur_node_write(op->board, mur_block(from, rank + 1), from->count * (size - 1 - rank), from->type,
+                       half + (size_t)(rank + 1) * block);
         break;
     default:
         break;
@@ -155,9 +168,9 @@ static void write_own(struct mur_node_op *op, char *half)
 
     half += place_of(to, rank);
     if (from->buffer == MPI_IN_PLACE)
-        mur_node_pack(mur_block(to, rank), mur_block_count(to, rank), to->type, half);
+        mur_node_write(op->board, mur_block(to, rank), mur_block_count(to, rank), to->type, half);
     else
-        mur_node_pack(from->buffer, from->count, from->type, half);
+        mur_node_write(op->board, from->buffer, from->count, from->type, half);
 }
 
 static void read_all(struct mur_node_op *op, const char *half)
@@ -197,14 +210,11 @@ static void write_slice(const struct mur_node_op *op, size_t at, size_t bytes, c
 {
     const struct mur_blocks *from = &op->c.from, *to = &op->c.to;
     int rank = op->board->rank;
-    struct mur_cursor cursor;
 
     if (from->buffer == MPI_IN_PLACE)
-        mur_cursor_start(&cursor, mur_block(to, rank), mur_block_count(to, rank), to->type);
+        mur_node_write_part(op->board, mur_block(to, rank), mur_block_count(to, rank), to->type, at, bytes, out);
     else
-        mur_cursor_start(&cursor, from->buffer, from->count, from->type);
-    mur_cursor_seek(&cursor, at);
-    mur_cursor_pack(&cursor, out, bytes);
+        mur_node_write_part(op->board, from->buffer, from->count, from->type, at, bytes, out);
 }
 
 static void read_slice(const struct mur_node_op *op, int rank, size_t at, size_t bytes, const char *in)
@@ -265,53 +275,6 @@ bool mur_node_share_slices(struct mur_node_op *op)
         read_slices(op, half, room);
         mur_node_leave_half(op, 1);
         op->position += (MPI_Count)room;
-        op->stage = 0;
-    }
-    return true;
-}
-
-/* ---- a broadcast in pieces ---- */
-
-/* Small enough that root and readers work at the same time, large enough that a shared core seldom changes hands. */
-static size_t piece_of(const struct mur_board *board, size_t bytes)
-{
-    size_t piece = bytes / 4 < 64 << 10 ? 64 << 10 : bytes / 4;
-
-    return piece < board->warm ? piece : board->warm;
-}
-
-/* The root writes a piece and passes; the others pass when they have read the piece before. */
-bool mur_node_stream(struct mur_node_op *op)
-{
-    struct mur_board *board = op->board;
-    struct mur_blocks *to = &op->c.to;
-    size_t bytes = mur_blocks_bytes(to), most = piece_of(board, bytes);
-    bool is_root = board->rank == op->c.root;
-    struct mur_cursor cursor;
-
-    mur_cursor_start(&cursor, to->buffer, to->count, to->type);
-    mur_cursor_seek(&cursor, (size_t)op->position);
-    while ((size_t)op->position < bytes) {
-        char *half = mur_node_half(board, most);
-        size_t piece = bytes - (size_t)op->position < most ? bytes - (size_t)op->position : most;
-
-        if (op->stage == 0) {
-            if (is_root) {
-                if (!mur_node_take_half(op))
-                    return false;
-                mur_cursor_pack(&cursor, half, piece);
-            }
-            op->phase = board->phase;
-            mur_board_pass(board);
-            op->stage = 1;
-        }
-        if (!is_root) {
-            if (!mur_board_has_passed(board, op->c.root, op->phase + 1))
-                return false;
-            mur_cursor_unpack(&cursor, half, piece);
-        }
-        mur_node_leave_half(op, 1);
-        op->position += (MPI_Count)piece;
         op->stage = 0;
     }
     return true;

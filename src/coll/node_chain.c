@@ -125,21 +125,18 @@ static bool take_link(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
-    if (board->phase < board->mixed) /* the latest piece of the other kind is over here */
-        mur_board_pass(board);
-    if (!mur_board_all_passed(board, board->mixed, &op->next))
+    if (!mur_node_end_halves(op, MUR_BOARD_CHAIN))
         return false;
-    op->next = 0;
     op->phase = board->phase;
     return is_last(op) || mur_board_has_passed(board, right_of(board), board->links[board->link]);
 }
 
-/* For others than chains, all of both halves is in use until then. */
 static void leave_link(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
 
-    board->busy[0] = board->busy[1] = board->links[board->link] = op->phase + 1;
+    board->links[board->link] = op->phase + 1;
+    mur_board_leave(board, MUR_BOARD_CHAIN, op->phase + 1);
     board->link = (board->link + 1) % MUR_BOARD_LINKS;
 }
 

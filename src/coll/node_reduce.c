@@ -55,7 +55,7 @@ static bool reduce_piece(struct mur_node_op *op, char *half)
     if (op->stage == 0) {
         if (!mur_node_take_half(op))
             return false;
-        mur_copy(half + (size_t)board->rank * stride, input(op) + op->position * size, bytes);
+        mur_board_write(board, half + (size_t)board->rank * stride, input(op) + op->position * size, bytes);
         mur_board_pass(board);
         op->stage = 1;
     }
@@ -120,7 +120,7 @@ static void add_own(struct mur_node_op *op, char *half)
     if (!count)
         return;
     if (op->step == 0)
-        mur_copy(sum, mine, (size_t)(count * type->size));
+        mur_board_write(op->board, sum, mine, (size_t)(count * type->size));
     else
         mur_op_apply(op->c.op, mine, sum, count, type);
     if (op->step == size - 1 && op->c.kind == MUR_REDUCE_SCATTER)

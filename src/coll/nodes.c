@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "boot/process.h"
 #include "object/group.h"
+#include "transport/transport.h"
 
 /* Of communicators that need not know more. */
 static const struct mur_nodes one_node = {.is_contiguous = true};
@@ -93,6 +94,7 @@ struct mur_nodes *mur_nodes_create(const int *node_of, int size, int rank)
 
 const struct mur_nodes *mur_nodes_of(struct mur_comm *comm)
 {
+    bool is_shared = mur_transport_is_wanted("shm"); /* else each rank is a node of its own, as far as messages go */
     int *node_of;
 
     if (comm->nodes)
@@ -105,7 +107,7 @@ const struct mur_nodes *mur_nodes_of(struct mur_comm *comm)
     if (!node_of)
         return NULL;
     for (int i = 0; i < comm->size; i++)
-        node_of[i] = mur_process.node_of[comm->processes[i]];
+        node_of[i] = is_shared ? mur_process.node_of[comm->processes[i]] : i;
     comm->nodes = mur_nodes_create(node_of, comm->size, comm->rank);
     free(node_of);
     return comm->nodes;

@@ -44,7 +44,7 @@ struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm)
     schedule->owner = comm;
     mur_comm_retain(comm);
     schedule->request = NULL;
-    schedule->is_kept = schedule->is_strict = false;
+    schedule->is_kept = schedule->is_strict = schedule->has_ahead = false;
     mur_schedule_move(schedule, comm, comm->context + MUR_CONTEXT_COLLECTIVE, 0);
     schedule->error = schedule->flaw = MPI_SUCCESS;
     schedule->visit = NULL;
@@ -152,17 +152,22 @@ static int no_memory(void)
     return mur_error(MPI_ERR_NO_MEM, "no memory for a collective operation");
 }
 
+int mur_collective_result(int rc, int ranks)
+{
+    char text[512];
+
+    if (__builtin_expect(!rc, 1) || ranks == 1 || mur_error_class(rc) != MPI_ERR_NO_MEM)
+        return rc;
+    snprintf(text, sizeof text,
+             "Murmur: error on rank %d of %d (host %s): %s; the other ranks would wait for this one, so the job ends "
+             "[MPI_ERR_NO_MEM]",
+             mur_process.rank, mur_process.size, mur_process.host, mur_error_text(rc));
+    mur_boot_abort(1, text);
+}
+
 int mur_collective_no_memory(const struct mur_comm *comm)
 {
-    char text[256];
-
-    if (comm->size == 1 && !comm->remote)
-        return no_memory();
-    snprintf(text, sizeof text,
-             "Murmur: error on rank %d of %d (host %s): no memory for a collective operation; the other ranks would "
-             "wait for this one, so the job ends [MPI_ERR_NO_MEM]",
-             mur_process.rank, mur_process.size, mur_process.host);
-    mur_boot_abort(1, text);
+    return mur_collective_result(no_memory(), mur_comm_ranks(comm));
 }
 
 void mur_schedule_no_memory(struct mur_schedule *schedule)
@@ -247,6 +252,35 @@ void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const
 {
     add(schedule, (struct mur_step){
                       .kind = MUR_STEP_REDUCE, .op = op, .in = in, .out = inout, .out_count = count, .out_type = type});
+}
+
+/* Marks the step that was added last. Of one that is not there, since there was no memory or it was only counted,
+ * nobody asks any more. */
+static int set_ahead(struct mur_schedule *schedule)
+{
+    if (schedule->error || schedule->visit)
+        return 0;
+    schedule->steps[schedule->count - 1].is_ahead = schedule->has_ahead = true;
+    return schedule->count - 1;
+}
+
+int mur_schedule_send_ahead(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type,
+                            int rank)
+{
+    mur_schedule_send(schedule, buffer, count, type, rank);
+    return set_ahead(schedule);
+}
+
+int mur_schedule_receive_ahead(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
+                               int rank)
+{
+    mur_schedule_receive(schedule, buffer, count, type, rank);
+    return set_ahead(schedule);
+}
+
+void mur_schedule_await(struct mur_schedule *schedule, int ahead)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_AWAIT, .awaited = ahead});
 }
 
 void mur_schedule_fence(struct mur_schedule *schedule)
@@ -341,6 +375,7 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
     }
     switch (step->kind) {
     case MUR_STEP_FENCE:
+    case MUR_STEP_AWAIT:
         break;
     case MUR_STEP_SEND:
         rc = mur_isend(step->in, step->in_count, step->in_type, step->rank, step->tag, step->comm, step->context,
@@ -357,7 +392,9 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
         mur_op_apply(step->op, step->in, step->out, step->out_count, step->out_type);
         break;
     case MUR_STEP_CALL: /* may move the steps: `step` is not valid after it */
-        mur_schedule_fail(schedule, step->call(schedule, step->out));
+        rc = step->call(schedule, step->out);
+        mur_schedule_fail(schedule,
+                          schedule->is_strict ? mur_collective_result(rc, mur_comm_ranks(schedule->owner)) : rc);
         return;
     }
     if (!rc)
@@ -402,37 +439,84 @@ static bool start_round(struct mur_schedule *schedule)
     return true;
 }
 
-int mur_schedule_run(struct mur_schedule *schedule)
+/* The step whose message the round waits for on account of step i; NULL: none. */
+static struct mur_step *pending_step(const struct mur_schedule *schedule, int i)
+{
+    struct mur_step *step = &schedule->steps[i];
+
+    if (step->is_ahead)
+        return NULL;
+    if (step->kind == MUR_STEP_AWAIT)
+        step = &schedule->steps[step->awaited];
+    return step->request ? step : NULL;
+}
+
+static void wait_for_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     MPI_Status status;
+    int rc = mur_wait(step->request, &status);
+
+    finish_step(schedule, step, rc, &status);
+}
+
+int mur_schedule_run(struct mur_schedule *schedule)
+{
+    struct mur_step *step;
     int rc;
 
     if (!schedule)
         return no_memory();
     while (!schedule->error && start_round(schedule))
         for (int i = schedule->round; i < schedule->next; i++)
-            if (schedule->steps[i].request)
-                finish_step(schedule, &schedule->steps[i], mur_wait(schedule->steps[i].request, &status), &status);
+            if ((step = pending_step(schedule, i)))
+                wait_for_step(schedule, step);
+    for (int i = 0; schedule->has_ahead && i < schedule->next; i++)
+        if (schedule->steps[i].request)
+            wait_for_step(schedule, &schedule->steps[i]);
     rc = result_of(schedule);
     schedule_free(schedule);
     return rc;
 }
 
-/* Finishes what is complete of the round; true when all of it is. */
-static bool finish_round(struct mur_schedule *schedule)
+/* False: it is not complete yet. */
+static bool try_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     MPI_Status status;
 
-    for (int i = schedule->round; i < schedule->next; i++) {
-        struct mur_step *step = &schedule->steps[i];
-
-        if (!step->request)
-            continue;
-        if (!step->request->is_complete)
-            return false;
-        finish_step(schedule, step, mur_request_finish(step->request, &status), &status);
-    }
+    if (!step->request->is_complete)
+        return false;
+    finish_step(schedule, step, mur_request_finish(step->request, &status), &status);
     return true;
+}
+
+/* Finishes what is complete of the round; true when all of it is. */
+static bool finish_round(struct mur_schedule *schedule)
+{
+    struct mur_step *step;
+
+    for (int i = schedule->round; i < schedule->next; i++)
+        if ((step = pending_step(schedule, i)) && !try_step(schedule, step))
+            return false;
+    return true;
+}
+
+/* The same of what is ahead, when there are no more rounds. */
+static bool finish_ahead(struct mur_schedule *schedule)
+{
+    for (int i = 0; schedule->has_ahead && i < schedule->next; i++)
+        if (schedule->steps[i].request && !try_step(schedule, &schedule->steps[i]))
+            return false;
+    return true;
+}
+
+static void conclude(struct mur_schedule *schedule)
+{
+    struct mur_request *request = schedule->request;
+
+    request->result.error = result_of(schedule);
+    if (!schedule->is_kept)
+        schedule_free(schedule);
+    mur_request_complete(request);
 }
 
 static bool schedule_progress(struct mur_task *task, bool *is_over)
@@ -441,17 +525,14 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
     bool moved = false;
 
     while (finish_round(schedule)) {
-        moved = true;
         if (schedule->error || !start_round(schedule)) {
-            struct mur_request *request = schedule->request;
-
+            if (!finish_ahead(schedule))
+                return moved;
+            conclude(schedule);
             *is_over = true;
-            request->result.error = result_of(schedule);
-            if (!schedule->is_kept)
-                schedule_free(schedule);
-            mur_request_complete(request);
             return true;
         }
+        moved = true;
     }
     return moved;
 }

@@ -3,7 +3,8 @@
  *
  * An algorithm is a builder: it adds the steps that this rank has to do, and a fence between rounds. The steps of a
  * round run at once, started in the order in which they were added, so that the k-th send to a rank meets its k-th
- * receive; a round starts when the one before is complete. One executor runs schedules, blocking or as a task of the
+ * receive; a round starts when the one before is complete. Messages that are ahead may last for several rounds, so that
+ * data move while what has come is worked on. One executor runs schedules, blocking or as a task of the
  * engine. Messages use the communicator's second context, with the number of the collective as their tag, so several
  * can be under way.
  *
@@ -25,6 +26,7 @@ enum mur_step_kind {
     MUR_STEP_COPY,
     MUR_STEP_REDUCE,
     MUR_STEP_CALL,
+    MUR_STEP_AWAIT,
 };
 
 struct mur_schedule;
@@ -53,6 +55,8 @@ struct mur_step {
     mur_step_function *call;             /* with `out` as its argument */
     const struct mur_late *late;         /* in place of buffer and count; may be NULL */
     bool is_up_to;                       /* of a receive: less may come, too */
+    bool is_ahead;                       /* of a message: its round does not wait for it */
+    int awaited;                         /* by MUR_STEP_AWAIT: the step that is ahead */
     struct mur_comm *comm;               /* of a message, with its context and tag */
     uint32_t context;
     int tag;
@@ -80,6 +84,7 @@ struct mur_schedule {
     int error;                   /* the first, after which no more rounds are started */
     int flaw;                    /* the first of those after which they are */
     mur_step_visitor *visit;     /* gets each step instead of its being kept; NULL, but to count what does not fit */
+    bool has_ahead;          /* some step is ahead */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
@@ -100,6 +105,9 @@ struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm);
 /* Ends the job, or, in a communicator of one rank, returns the error. */
 int mur_collective_no_memory(const struct mur_comm *comm);
 
+/* The same if the error is a lack of memory, and there are others; else it is returned. */
+int mur_collective_result(int rc, int ranks);
+
 /* One that takes no number: its steps must be moved to a context and tag of their own before they have messages. */
 struct mur_schedule *mur_schedule_create_apart(struct mur_comm *comm);
 
@@ -114,6 +122,14 @@ void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late
                             int rank);
 void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
                                int rank);
+
+/* Messages that are ahead: the rounds that follow do not wait for them, unless one has a step that does so, and only the
+ * schedule's end waits for all. They return what mur_schedule_await takes. */
+int mur_schedule_send_ahead(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type,
+                            int rank);
+int mur_schedule_receive_ahead(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
+                               int rank);
+void mur_schedule_await(struct mur_schedule *schedule, int ahead);
 
 /* So many bytes, or fewer. */
 void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank);

@@ -59,6 +59,7 @@ const struct mur_row mur_table[] = {
     {MUR_ALLREDUCE,        MUR_ONE_NODE, 16,   32768, "rabenseifner"},
     {MUR_ALLREDUCE,        MUR_ONE_NODE, 16, 1048576, "ring"},
     {MUR_ALLREDUCE,        MUR_APART,    2,       0, "recursive-doubling"},
+    {MUR_ALLREDUCE,        MUR_APART,    2,   65536, "exchange"},
     {MUR_ALLREDUCE,        MUR_APART,    3,  131072, "rabenseifner"},
     {MUR_ALLREDUCE,        MUR_APART,    3, 1048576, "ring"},
     {MUR_ALLREDUCE,        MUR_MIXED,    2,       0, "hierarchical"},

@@ -23,6 +23,7 @@ static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int w
         struct mur_scope scope =
             group ? (struct mur_scope){.comm = comm, .group = group, .tag = tag} : mur_scope_of(s, comm);
 
+        s->is_strict = true; /* nor must lack of memory on the way leave the others waiting */
         mur_agree(s, &scope, wanted, *newcomm);
         rc = request ? mur_schedule_start(s, request) : mur_schedule_run(s);
     } else {

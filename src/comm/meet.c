@@ -10,9 +10,11 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "boot/process.h"
 #include "coll/coll.h"
 #include "comm/agree.h"
@@ -31,7 +33,7 @@ struct introduction {
     struct mur_identity identity;
 };
 
-static const char magic[8] = "MURMEET";
+static const char magic[8] = "MURMET2";
 
 /* ---- the conversation ---- */
 
@@ -45,8 +47,24 @@ static void pass(void)
         mur_waiter_idle(&waiter);
 }
 
+/* Until the descriptor can be used, or the timer has run out; it may be none (-1). */
+static bool await_descriptor(int fd, uint32_t events, int timer)
+{
+    uint64_t times;
+
+    mur_tcp_watch(fd, events, MUR_TCP_TALK, &waiter, true);
+    if (timer >= 0)
+        mur_tcp_watch(timer, EPOLLIN, MUR_TCP_TALK, &waiter, true);
+    pass();
+    mur_tcp_unwatch(fd);
+    if (timer < 0)
+        return true;
+    mur_tcp_unwatch(timer);
+    return read(timer, &times, sizeof times) < 0;
+}
+
 /* Sends or receives all of it, while progress goes on. False with errno: the other side is gone (0), or an error. */
-static bool move(int fd, void *data, size_t bytes, bool is_out)
+static bool move_until(int timer, int fd, void *data, size_t bytes, bool is_out)
 {
     for (size_t done = 0; done < bytes;) {
         ssize_t moved = is_out ? send(fd, (char *)data + done, bytes - done, MSG_DONTWAIT | MSG_NOSIGNAL)
@@ -58,14 +76,20 @@ static bool move(int fd, void *data, size_t bytes, bool is_out)
             errno = 0;
             return false;
         } else if (errno == EAGAIN) {
-            mur_tcp_watch(fd, is_out ? EPOLLOUT : EPOLLIN, MUR_TCP_TALK, &waiter, true);
-            pass();
-            mur_tcp_unwatch(fd);
+            if (await_descriptor(fd, is_out ? EPOLLOUT : EPOLLIN, timer))
+                continue;
+            errno = ETIMEDOUT;
+            return false;
         } else if (errno != EINTR) {
             return false;
         }
     }
     return true;
+}
+
+static bool move(int fd, void *data, size_t bytes, bool is_out)
+{
+    return move_until(-1, fd, data, bytes, is_out);
 }
 
 static bool introduce(int fd, struct introduction *own)
@@ -77,9 +101,9 @@ static bool introduce(int fd, struct introduction *own)
     return move(fd, own, sizeof *own, true);
 }
 
-static bool listen_to(int fd, struct introduction *other)
+static bool listen_to(int fd, int timer, struct introduction *other)
 {
-    if (!move(fd, other, sizeof *other, false))
+    if (!move_until(timer, fd, other, sizeof *other, false))
         return false;
     if (memcmp(other->magic, magic, sizeof magic) == 0 && other->bytes == sizeof *other &&
         mur_identity_is_sound(&other->identity))
@@ -138,7 +162,7 @@ static int get_to_know(const struct introduction *own, const struct introduction
 
 /* Everybody learns whether the root has met the other one, and by which number: agreements that collide count on all
  * to have the same. Then the groups join. */
-static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
+static int try_to_join(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
                        struct mur_comm **newcomm)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
@@ -154,6 +178,13 @@ static int join_groups(int rc, const struct meeting *meeting, int root, struct m
         return mur_error(words[0], "rank %d, the root, has failed; its own error says why", root);
     return mur_intercomm_create(comm, root, meeting->bridge, meeting->bridge ? 1 - meeting->bridge->rank : 0, words[1],
                                 newcomm);
+}
+
+/* Both groups would wait for one that has no memory. */
+static int join_groups(int rc, const struct meeting *meeting, int root, struct mur_comm *comm,
+                       struct mur_comm **newcomm)
+{
+    return mur_collective_result(try_to_join(rc, meeting, root, comm, newcomm), comm->size + 1);
 }
 
 static int no_port(const char *name)
@@ -191,6 +222,14 @@ static void pass_or_doubt(const struct mur_doubt *doubt)
         mur_tcp_unwatch(doubt->fd);
 }
 
+/* Who calls may have tired of waiting before it was answered; so it says at last that it is still there. */
+static bool confirm(int fd, bool is_caller)
+{
+    char word = 1;
+
+    return move(fd, &word, sizeof word, is_caller);
+}
+
 /* At the root: takes one who calls. Who goes away, or makes no sense, is forgotten, and the next one is waited for. */
 static int receive_caller(const char *name, const struct mur_doubt *doubt, struct meeting *meeting)
 {
@@ -209,7 +248,7 @@ static int receive_caller(const char *name, const struct mur_doubt *doubt, struc
             pass_or_doubt(doubt);
             continue;
         }
-        has_met = listen_to(fd, &other) && introduce(fd, &own);
+        has_met = listen_to(fd, -1, &other) && introduce(fd, &own) && confirm(fd, false);
         close(fd);
         if (has_met)
             return get_to_know(&own, &other, meeting);
@@ -234,10 +273,51 @@ int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mu
     return mur_comm_await(name, root, comm, NULL, newcomm);
 }
 
-/* At the root: calls, and waits to be taken. */
-static int call_port(const char *name, struct meeting *meeting)
+/* A timer of so many seconds, or, for NULL, of as many as are set. */
+static int start_timer(const char *seconds, int *timer, long *limit)
+{
+    struct itimerspec when = {.it_value.tv_sec = mur_settings.connect_timeout};
+    char *end = NULL;
+
+    if (seconds)
+        when.it_value.tv_sec = strtol(seconds, &end, 10);
+    if (seconds && (!*seconds || *end || when.it_value.tv_sec < 1))
+        return mur_error(MPI_ERR_INFO_VALUE,
+                         "the info key timeout is '%.40s', but must be a number of seconds, 1 or more", seconds);
+    *limit = when.it_value.tv_sec;
+    *timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (*timer < 0)
+        return mur_error(MPI_ERR_OTHER, "cannot make a timer: %s", strerror(errno));
+    timerfd_settime(*timer, 0, &when, NULL);
+    return MPI_SUCCESS;
+}
+
+/* Waits at the port to be taken. */
+static int wait_at_port(const char *name, const char *timeout, int fd, struct meeting *meeting)
 {
     struct introduction own, other;
+    long limit = 0;
+    int timer = -1, rc = start_timer(timeout, &timer, &limit);
+    bool has_met;
+
+    if (rc)
+        return rc;
+    has_met = introduce(fd, &own) && listen_to(fd, timer, &other) && confirm(fd, true);
+    rc = errno;
+    mur_tcp_close(timer);
+    if (has_met)
+        return get_to_know(&own, &other, meeting);
+    if (rc == ETIMEDOUT)
+        return mur_error(MPI_ERR_PORT,
+                         "nobody has accepted this at the port '%.40s...' within %ld s; the info key timeout, or "
+                         "MUR_CONNECT_TIMEOUT, says how long to wait",
+                         name, limit);
+    return mur_error(MPI_ERR_PORT, "the port '%.40s...' was closed before the connection was accepted", name);
+}
+
+/* At the root: calls, and waits to be taken. */
+static int call_port(const char *name, const char *timeout, struct meeting *meeting)
+{
     int rc = mur_network_open(), error, fd = -1;
 
     if (rc)
@@ -251,21 +331,18 @@ static int call_port(const char *name, struct meeting *meeting)
     if (error)
         return mur_error(MPI_ERR_PORT, "the process of the port '%.40s...' does not answer: %s", name,
                          strerror(error == EBUSY ? ETIMEDOUT : error));
-    if (!introduce(fd, &own) || !listen_to(fd, &other)) {
-        close(fd);
-        return mur_error(MPI_ERR_PORT, "the port '%.40s...' was closed before the connection was accepted", name);
-    }
+    rc = wait_at_port(name, timeout, fd, meeting);
     close(fd);
-    return get_to_know(&own, &other, meeting);
+    return rc;
 }
 
-int mur_comm_connect(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm)
+int mur_comm_connect(const char *name, const char *timeout, int root, struct mur_comm *comm, struct mur_comm **newcomm)
 {
     struct meeting meeting = {0};
     int rc = MPI_SUCCESS;
 
     if (comm->rank == root)
-        rc = call_port(name, &meeting);
+        rc = call_port(name, timeout, &meeting);
     rc = join_groups(rc, &meeting, root, comm, newcomm);
     makeshift_free(meeting.bridge);
     return rc;
@@ -282,7 +359,7 @@ int mur_comm_join(int fd, struct mur_comm **newcomm)
         return mur_error(MPI_ERR_ARG, "fd is %d, which is no stream socket; a connected one was expected", fd);
     if (rc)
         return rc;
-    if (!introduce(fd, &own) || !listen_to(fd, &other))
+    if (!introduce(fd, &own) || !listen_to(fd, -1, &other))
         return mur_error(MPI_ERR_OTHER, "nobody at the other end of descriptor %d says who it is: %s", fd,
                          errno == EPROTO ? "what it says is not of MPI_Comm_join of this library"
                          : errno         ? strerror(errno)

@@ -9,9 +9,10 @@
 int mur_comm_open_port(char *name);
 int mur_comm_close_port(const char *name);
 
-/* Collective over `comm`; the name matters at the root. */
+/* Collective over `comm`; the name matters at the root, and so does how many seconds to wait to be accepted, a number
+ * in text; NULL: as is set. */
 int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm);
-int mur_comm_connect(const char *name, int root, struct mur_comm *comm, struct mur_comm **newcomm);
+int mur_comm_connect(const char *name, const char *timeout, int root, struct mur_comm *comm, struct mur_comm **newcomm);
 
 /* Like accept, but fails when `error` is one already, or has_failed returns one: asked again when `fd` (unless -1) can
  * be read.

@@ -6,7 +6,15 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/clock.h"
+#include "base/copy.h"
+#include "base/settings.h"
 #include "engine/cores.h"
+
+enum {
+    PROBED = 8 << 10,     /* bytes whose writing is timed */
+    PAST_LEAST = 4 << 10, /* bytes: fewer are soon written in any way */
+};
 
 /* Boards that this process has allocated; used again once all members have given them up. */
 struct owned {
@@ -205,6 +213,35 @@ void mur_board_close(struct mur_board *board)
     if (!board->is_common)
         atomic_fetch_sub_explicit(&board->memory->users, 1, memory_order_release);
     free(board);
+}
+
+/* The finding is a hint; only a change is written, as all read it. */
+static void probe_write(struct mur_board *board, void *out, const void *in)
+{
+    uint64_t start = mur_clock_ns();
+    uint32_t is_costly;
+
+    mur_copy(out, in, PROBED);
+    is_costly = mur_clock_ns() - start >= PROBED / 64 * (uint64_t)mur_settings.coll_line_ns;
+    if (is_costly != atomic_load_explicit(&board->memory->is_costly, memory_order_relaxed))
+        atomic_store_explicit(&board->memory->is_costly, is_costly, memory_order_relaxed);
+}
+
+void mur_board_write(struct mur_board *board, void *out_, const void *in_, size_t bytes)
+{
+    char *out = out_;
+    const char *in = in_;
+
+    if (out == board->halves[0] && bytes >= PROBED) {
+        probe_write(board, out, in);
+        out += PROBED;
+        in += PROBED;
+        bytes -= PROBED;
+    }
+    if (bytes >= PAST_LEAST && atomic_load_explicit(&board->memory->is_costly, memory_order_relaxed))
+        mur_copy_past(out, in, bytes);
+    else
+        mur_copy(out, in, bytes);
 }
 
 void mur_board_rouse(const struct mur_board *board, int rank)

@@ -284,7 +284,7 @@ static bool may_sieve(const struct mur_access *access)
 {
     const struct mur_file *file = access->file;
 
-    if (!file->is_ordered || file->is_atomic)
+    if (!mur_access_is_ordered(access) || file->is_atomic)
         return false;
     if (!access->is_write)
         return file->hints.ds_read != MUR_DISABLE;
@@ -403,8 +403,9 @@ static bool step_atomic(struct mur_access *access)
 {
     struct mur_file *file = access->file;
     MPI_Offset end = access->start + (MPI_Offset)access->memory.bytes;
-    MPI_Offset first = file->is_ordered ? mur_view_byte(file, access->start) : 0;
-    MPI_Offset length = file->is_ordered ? mur_view_byte(file, end - 1) + 1 - first : 0;
+    bool is_ordered = mur_access_is_ordered(access);
+    MPI_Offset first = is_ordered ? mur_view_byte(file, access->start) : 0;
+    MPI_Offset length = is_ordered ? mur_view_byte(file, end - 1) + 1 - first : 0;
 
     if (mur_file_lock(file, access->is_write, first, length))
         return fail(access, errno);

@@ -105,6 +105,11 @@ int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool 
 /* Reads or writes a stretch of the file, announced to others who sieve. Returns bytes, or -1 with errno. */
 ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write);
 
+static inline bool mur_access_is_ordered(const struct mur_access *access)
+{
+    return mur_view_is_ordered(access->file, access->start + (MPI_Offset)access->memory.bytes);
+}
+
 static inline size_t mur_access_rest(const struct mur_access *access)
 {
     return access->memory.bytes - access->moved;

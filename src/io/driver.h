@@ -17,6 +17,8 @@ struct mur_driver {
     /* All of it, or, reading, up to the file's end. Returns how many bytes. */
     ssize_t (*read)(int fd, void *memory, size_t bytes, off_t offset);
     ssize_t (*write)(int fd, const void *memory, size_t bytes, off_t offset);
+    /* Says what will be read soon. */
+    void (*fetch)(int fd, size_t bytes, off_t offset);
     /* What this process has written is on disk, what others have synced is seen. */
     int (*sync)(int fd);
     /* Locks of byte ranges against all other openings of the file, also on other hosts; length 0: to the end. They end

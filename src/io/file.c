@@ -100,14 +100,17 @@ static int agree_success(struct mur_comm *comm, int rc, const char *what, const 
                : MPI_SUCCESS;
 }
 
-static int check_amode(struct mur_comm *comm, int amode)
+/* Of the amode ~ turns the order around, as - does, but of all numbers. */
+static int check_amode(struct mur_comm *comm, const char *name, int amode, int refused)
 {
     int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-    int values[2] = {amode, ~amode}, rc; /* ~ turns the order around, as - does, but of all numbers */
+    int values[4] = {amode, ~amode, refused ? mur_error_class(refused) : MPI_SUCCESS, refused ? comm->rank : -1};
+    int rc = agree_max(comm, values, 4);
 
-    rc = agree_max(comm, values, 2);
-    if (rc)
-        return rc;
+    if (refused || rc)
+        return refused ? refused : rc;
+    if (values[2])
+        return mur_error(values[2], "cannot open file '%s': rank %d of its communicator failed", name, values[3]);
     if (values[0] != ~values[1])
         return mur_error(MPI_ERR_NOT_SAME, "amode is %d at one rank and %d at another, but must be the same at all",
                          ~values[1], values[0]);
@@ -232,10 +235,10 @@ static int open_file(struct mur_file *file, const struct mur_info *info)
 }
 
 static int open_on(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
-                   struct mur_errhandler *errhandler, struct mur_file **file_p)
+                   struct mur_errhandler *errhandler, int refused, struct mur_file **file_p)
 {
     struct mur_file *file = NULL;
-    int rc = check_amode(comm, amode);
+    int rc = check_amode(comm, name, amode, refused);
 
     if (rc)
         return rc;
@@ -249,7 +252,7 @@ static int open_on(struct mur_comm *comm, const char *name, int amode, const str
 }
 
 int mur_file_open(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
-                  struct mur_errhandler *errhandler, struct mur_file **file_p)
+                  struct mur_errhandler *errhandler, int refused, struct mur_file **file_p)
 {
     struct mur_comm *own;
     int rc;
@@ -259,7 +262,7 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
     rc = mur_comm_dup(comm, &own, NULL);
     if (rc)
         return rc;
-    rc = open_on(own, name, amode, info, errhandler, file_p);
+    rc = open_on(own, name, amode, info, errhandler, refused, file_p);
     mur_comm_release(own); /* the file has its own reference */
     return rc;
 }

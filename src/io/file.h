@@ -49,9 +49,10 @@ struct mur_file {
     MPI_Offset unit;        /* bytes of an etype in the file */
     const struct mur_datarep *rep;
     char datarep[MPI_MAX_DATAREP_STRING];
-    bool is_ordered;    /* no byte of the view lies before one that comes earlier in its stream */
-    bool is_tiled;      /* the views of all ranks together cover each byte once, from where the last of them begins */
-    MPI_Offset pointer; /* the individual file pointer, in etypes */
+    bool is_ordered;      /* no byte of the view lies before one that comes earlier in its stream, */
+    bool is_tile_ordered; /* or at least in that of one tile */
+    bool is_tiled;        /* the views of all ranks together cover each byte once, from where the last of them begins */
+    MPI_Offset pointer;   /* the individual file pointer, in etypes */
     MPI_Offset shared_pointer;  /* at rank 0 of a file without an area: the shared one */
     struct mur_file *next_open; /* in the list of files of this process */
     /* the split collective under way: its request, or NULL, and what it was started with */
@@ -67,9 +68,9 @@ struct mur_segment {
     size_t bytes;
 };
 
-/* file.c: both collective over the communicator */
+/* file.c: both collective over the communicator. `refused` is an error that keeps this rank from opening it. */
 int mur_file_open(struct mur_comm *comm, const char *name, int amode, const struct mur_info *info,
-                  struct mur_errhandler *errhandler, struct mur_file **file_p);
+                  struct mur_errhandler *errhandler, int refused, struct mur_file **file_p);
 int mur_file_close(struct mur_file *file);
 
 /* Rank 0 has changed something with the outcome `rc`: all ranks return it. `what` is what was tried: "open". */
@@ -112,7 +113,11 @@ int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int
 void mur_view_copy(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
                    char *buffer, MPI_Offset offset, bool is_write);
 
-/* Bytes of the stream that lie before a byte of the file, and the byte of the file where a position lies. */
+/* Whether no byte lies before one that comes earlier in the stream, up to this end of it. */
+bool mur_view_is_ordered(const struct mur_file *file, MPI_Offset end);
+
+/* Bytes of the stream that lie before a byte of the file, if it is ordered as far as anyone asks, and the byte of the
+ * file where a position lies. */
 MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte);
 MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position);
 

@@ -7,7 +7,8 @@
  *   every rank tells each aggregator how much it has for its pane, in how many stretches;
  *   then sends the list of the stretches, and writing, the data;
  *   the aggregator writes what came, or reads what is wanted and answers with the data. A full pane is written in the
- *   background, while the next one is filled in another buffer.
+ *   background, while the next one is filled in another buffer; and before it answers, the file system is told which
+ *   pane it will read next.
  *
  * All of it is one schedule (coll/schedule.h) whose steps add those of the next round, so that the blocking and the
  * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
@@ -24,6 +25,7 @@
 #include "base/error.h"
 #include "coll/coll.h"
 #include "io/cover.h"
+#include "io/driver.h"
 #include "object/comm.h"
 #include "object/request.h"
 #include "object/type_create.h"
@@ -69,6 +71,7 @@ struct mur_exchange {
 enum {
     PANE_MAX = 2 << 20,
     BACKGROUND_MIN = 256 << 10, /* bytes from which on it pays to let the kernel write meanwhile */
+    SPARSE = 2,                 /* nothing is fetched ahead where less than one half of the range is wanted */
     ANSWER_HEAD = sizeof(MPI_Offset)
 };
 
@@ -396,6 +399,18 @@ static int serve_write(struct mur_exchange *x)
     return has_any ? mur_cover_write(file, x->buffer, start, (size_t)(end - start), x->words) : 0;
 }
 
+/* The pane of the next round comes from the disk while this one's data are on their way. It is not read yet: the copy
+ * would only take a core from the ranks where the file is in memory anyway. */
+static void fetch_ahead(const struct mur_exchange *x)
+{
+    const struct mur_wish *all = &x->access->all;
+    MPI_Offset start = pane_start(x, x->mine) + x->bytes * x->aggregators;
+    MPI_Offset bytes = all->end - start < x->bytes ? all->end - start : x->bytes;
+
+    if (bytes > 0 && all->bytes * SPARSE >= all->end - all->first)
+        x->access->file->driver->fetch(x->access->file->fd, (size_t)bytes, (off_t)start);
+}
+
 static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
 {
     MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
@@ -407,6 +422,8 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
         if (has_arrived(&x->in[r]))
             cover_parcel(x, &x->in[r], MUR_MARKED);
     number = end > start ? mur_cover_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
+    if (!number && valid == end)
+        fetch_ahead(x);
     memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
     for (int r = 0; r < x->ranks; r++) {
         struct parcel *parcel = &x->in[r];

@@ -39,7 +39,7 @@ bool mur_access_is_alone(const struct mur_access *access)
 {
     if (!access->memory.bytes)
         return false;
-    if (!access->file->is_ordered || access->file->is_atomic || choice_of(access) == MUR_DISABLE)
+    if (!mur_access_is_ordered(access) || access->file->is_atomic || choice_of(access) == MUR_DISABLE)
         return true;
     return choice_of(access) == MUR_AUTOMATIC && mean_run(access) >= DIRECT_RUN;
 }

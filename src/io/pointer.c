@@ -128,21 +128,24 @@ int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, M
     struct mur_comm *comm = file->comm;
     struct mur_schedule *s = mur_schedule_create(comm);
     struct mur_type *type = mur_type_find(MPI_INT64_T);
-    int64_t sums[2] = {etypes, rc ? 1 : 0}, mine[2] = {0, 0}, base = 0;
+    int64_t sums[3] = {etypes, rc ? 1 : 0, rc ? comm->rank : 0}, mine[3] = {0, 0, 0}, base = 0;
     int agreed;
 
     if (s)
-        mur_coll_scan(s, sums, mine, 2, type, mur_op_find(MPI_SUM), true);
+        mur_coll_scan(s, sums, mine, 3, type, mur_op_find(MPI_SUM), true);
     if (s) {
         mur_schedule_fence(s);
-        mur_coll_allreduce(s, MPI_IN_PLACE, sums, 2, type, mur_op_find(MPI_SUM));
+        mur_coll_allreduce(s, MPI_IN_PLACE, sums, 3, type, mur_op_find(MPI_SUM));
     }
     agreed = mur_schedule_run(s);
     if (rc || agreed)
         return rc ? rc : agreed;
+    if (sums[1] == 1)
+        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: rank %lld of its communicator failed",
+                         file->name, (long long)sums[2]);
     if (sums[1])
-        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: another rank could not take part",
-                         file->name);
+        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: %lld ranks of its communicator failed",
+                         file->name, (long long)sums[1]);
     if (comm->rank == 0)
         rc = mur_pointer_add(file, sums[0], &base);
     s = mur_schedule_create(comm);

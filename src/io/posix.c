@@ -93,6 +93,11 @@ static ssize_t shared_write(int fd, const void *memory, size_t bytes, off_t offs
     return count_write(done);
 }
 
+static void posix_fetch(int fd, size_t bytes, off_t offset)
+{
+    posix_fadvise(fd, offset, (off_t)bytes, POSIX_FADV_WILLNEED);
+}
+
 static int posix_sync(int fd)
 {
     int rc;
@@ -159,6 +164,7 @@ const struct mur_driver mur_driver_posix = {.name = "posix",
                                             .is_coherent = true,
                                             .read = shared_read,
                                             .write = shared_write,
+                                            .fetch = posix_fetch,
                                             .sync = posix_sync,
                                             .lock = posix_lock,
                                             .unlock = posix_unlock};
@@ -166,6 +172,7 @@ const struct mur_driver mur_driver_posix = {.name = "posix",
 const struct mur_driver mur_driver_nfs = {.name = "nfs",
                                           .read = shared_read,
                                           .write = shared_write,
+                                          .fetch = posix_fetch,
                                           .sync = nfs_sync,
                                           .lock = posix_lock,
                                           .unlock = posix_unlock};

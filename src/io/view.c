@@ -75,17 +75,22 @@ MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
     return segment.offset;
 }
 
+bool mur_view_is_ordered(const struct mur_file *file, MPI_Offset end)
+{
+    return file->is_ordered || (file->is_tile_ordered && end <= file->shape->size);
+}
+
 MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte)
 {
     const struct mur_type *shape = file->shape;
     MPI_Offset rest, low, high;
 
-    if (!shape->size || shape->extent <= 0)
+    if (!shape->size)
         return 0;
     rest = byte - mur_view_byte(file, 0);
     if (rest <= 0 || shape->is_dense)
         return rest > 0 ? rest : 0;
-    low = rest / shape->extent * shape->size; /* in a tile: the first position at or behind the byte */
+    low = file->is_ordered ? rest / shape->extent * shape->size : 0; /* in a tile: the first position at or behind it */
     high = low + shape->size;
     while (low < high) {
         MPI_Offset middle = low + (high - low) / 2;
@@ -100,7 +105,8 @@ MPI_Offset mur_view_position(const struct mur_file *file, MPI_Offset byte)
 
 /* What a filetype's tile is like. */
 struct tile {
-    bool is_ordered;
+    bool is_ordered;   /* in itself, */
+    bool is_apart;     /* and with those that follow */
     uint64_t boundary; /* see mix */
 };
 
@@ -131,7 +137,8 @@ static int check_stretch(const struct iovec *vector, MPI_Offset last, MPI_Offset
 }
 
 /* Displacements of a filetype are not negative and never decrease; where the file may be written, no byte is
- * covered twice (§14.1.1). */
+ * covered twice (§14.1.1). Tiles may reach into the next ones: who makes a filetype for a single tile need not care for
+ * its extent (a struct of a subarray and something behind it has that of the subarray). */
 static int check_filetype(const struct mur_type *type, MPI_Offset displacement, bool is_writable, struct tile *tile)
 {
     uint64_t extent = type->extent > 0 ? (uint64_t)type->extent : 1;
@@ -154,12 +161,7 @@ static int check_filetype(const struct mur_type *type, MPI_Offset displacement, 
             tile->boundary += mix((uint64_t)(displacement + end) % extent);
             tile->boundary -= mix((uint64_t)(displacement + last) % extent);
         }
-    if (is_writable && type->extent < end - type->lb && type->size)
-        return mur_error(MPI_ERR_TYPE,
-                         "filetype's extent is %lld bytes, less than its data reach: its tiles would "
-                         "overlap, which is not allowed for a file that may be written",
-                         (long long)type->extent);
-    tile->is_ordered &= type->extent >= end - first;
+    tile->is_apart = tile->is_ordered && type->extent >= end - first;
     return MPI_SUCCESS;
 }
 
@@ -201,7 +203,8 @@ static void adopt(struct mur_file *file, const struct parts *parts)
     file->shape = parts->shape;
     file->rep = parts->rep;
     file->pointer = 0;
-    file->is_ordered = parts->tile.is_ordered;
+    file->is_ordered = parts->tile.is_apart;
+    file->is_tile_ordered = parts->tile.is_ordered;
     file->is_tiled = parts->is_tiled;
     snprintf(file->datarep, sizeof file->datarep, "%s", parts->datarep);
 }

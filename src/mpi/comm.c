@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "coll/choose.h"
+#include "coll/schedule.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "comm/meet.h"
@@ -132,12 +133,13 @@ int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
     return rc;
 }
 
-/* Hands out a new communicator, or the null handle where this process is no member. */
-static int give(int rc, struct mur_comm *made, MPI_Comm *newcomm)
+/* Hands out a new communicator, or the null handle where this process is no member. Of `ranks` that make it together
+ * the others would wait for one that has no memory. */
+static int give(int rc, int ranks, struct mur_comm *made, MPI_Comm *newcomm)
 {
     if (!rc)
         *newcomm = made ? (MPI_Comm)made : MPI_COMM_NULL;
-    return rc;
+    return mur_collective_result(rc, ranks);
 }
 
 /* A copy has no hints of the original's (since MPI-4.0), only those given. */
@@ -154,12 +156,12 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
         rc = mur_comm_dup(comm, &made, request);
     if (rc) {
         mur_attributes_delete(&attributes, comm);
-        return rc;
+    } else {
+        made->attributes = attributes;
+        mur_comm_set_hints(made, info);
+        rc = mur_wishes_set(made, info);
     }
-    made->attributes = attributes;
-    mur_comm_set_hints(made, info);
-    rc = mur_wishes_set(made, info);
-    return give(rc, made, newcomm);
+    return give(rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_dup(struct mur_comm *comm, MPI_Comm *newcomm)
@@ -190,7 +192,7 @@ int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newc
     if (color < 0 && color != MPI_UNDEFINED)
         return mur_error(MPI_ERR_ARG, "color is %d, but must be 0 or more, or MPI_UNDEFINED", color);
     rc = mur_comm_split(comm, color, key, &made);
-    return give(rc, made, newcomm);
+    return give(rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, MPI_Comm *newcomm)
@@ -205,7 +207,7 @@ int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, stru
         return mur_error(MPI_ERR_ARG, "split_type is %d, but must be one of MPI_COMM_TYPE_..., or MPI_UNDEFINED",
                          split_type);
     rc = mur_comm_split_type(comm, split_type, key, info, &made);
-    return give(rc, made, newcomm);
+    return give(rc, comm->size, made, newcomm);
 }
 
 static int check_subgroup(struct mur_comm *comm, const struct mur_group *group)
@@ -223,7 +225,7 @@ int mur_mpi_comm_create(struct mur_comm *comm, struct mur_group *group, MPI_Comm
 
     if (!rc)
         rc = mur_comm_create_from(comm, group, &made);
-    return give(rc, made, newcomm);
+    return give(rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, int tag, MPI_Comm *newcomm)
@@ -234,7 +236,7 @@ int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, in
 
     if (!rc)
         rc = mur_comm_create_in_group(comm, group, tag, &made);
-    return give(rc, made, newcomm);
+    return give(rc, group->size, made, newcomm);
 }
 
 /* Finds a communicator that is to be given up. */
@@ -322,7 +324,7 @@ int mur_mpi_intercomm_create(struct mur_comm *local_comm, int local_leader, MPI_
             return rc;
     }
     rc = mur_intercomm_create(local_comm, local_leader, peer, remote_leader, tag, &made);
-    return give(rc, made, newintercomm);
+    return give(rc, local_comm->size + 1, made, newintercomm);
 }
 
 int mur_mpi_intercomm_merge(struct mur_comm *intercomm, int high, MPI_Comm *newintracomm)
@@ -333,5 +335,5 @@ int mur_mpi_intercomm_merge(struct mur_comm *intercomm, int high, MPI_Comm *newi
     if (!intercomm->remote)
         return not_inter();
     rc = mur_intercomm_merge(intercomm, high != 0, &made);
-    return give(rc, made, newintracomm);
+    return give(rc, mur_comm_ranks(intercomm), made, newintracomm);
 }

@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "mpi/bodies.h"
 #include "object/comm.h"
+#include "object/info.h"
 #include "transport/tcp/tcp.h"
 
 /* ---- ports ---- */
@@ -49,9 +50,9 @@ int mur_mpi_comm_connect(const char *port_name, struct mur_info *info, int root,
     struct mur_comm *made = NULL;
     int rc = check_intra(comm);
 
-    (void)info;
     if (!rc)
-        rc = mur_comm_connect(port_name ? port_name : "", root, comm, &made);
+        rc = mur_comm_connect(port_name ? port_name : "", info ? mur_info_get(info, "timeout") : NULL, root, comm,
+                              &made);
     if (!rc)
         *newcomm = mur_object_handle(made);
     return rc;

@@ -13,6 +13,7 @@
 #include "io/file.h"
 #include "io/pointer.h"
 #include "mpi/bodies.h"
+#include "mpi/entry.h"
 #include "mpi/errors.h"
 #include "mpi/file.h"
 #include "object/comm.h"
@@ -23,7 +24,8 @@
 int mur_mpi_file_open(struct mur_comm *comm, const char *filename, int amode, struct mur_info *info, MPI_File *fh)
 {
     struct mur_file *file = NULL;
-    int rc = mur_file_open(comm, filename, amode, info, *mur_file_errhandler(MPI_FILE_NULL), &file);
+    int rc = mur_file_open(comm, filename, amode, info, *mur_file_errhandler(MPI_FILE_NULL), mur_entry_take_refusal(),
+                           &file);
 
     if (!rc)
         *fh = (MPI_File)file;
@@ -72,8 +74,9 @@ static int check_size(const struct mur_file *file, MPI_Offset size)
 static int change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
 {
     bool is_same = true;
-    int rc = mur_file_agree(file, check_size(file, size), what);
+    int rc = mur_entry_take_refusal();
 
+    rc = mur_file_agree(file, rc ? rc : check_size(file, size), what);
     if (!rc && file->comm->size > 1)
         rc = mur_file_compare(file, size, &is_same);
     if (rc)
@@ -117,8 +120,10 @@ int mur_mpi_file_get_group(struct mur_file *fh, MPI_Group *group)
 
 int mur_mpi_file_set_info(struct mur_file *fh, struct mur_info *info)
 {
+    int rc = mur_file_agree(fh, mur_entry_take_refusal(), "set the hints of");
+
     mur_request_drain(fh->comm); /* what all ranks have started goes by the hints of then */
-    return mur_hints_set(fh, info);
+    return rc ? rc : mur_hints_set(fh, info);
 }
 
 int mur_mpi_file_get_info(struct mur_file *fh, MPI_Info *info_used)
@@ -155,8 +160,10 @@ static int find_displacement(struct mur_file *file, MPI_Offset *disp)
 int mur_mpi_file_set_view(struct mur_file *fh, MPI_Offset disp, struct mur_type *etype, struct mur_type *filetype,
                           const char *datarep, struct mur_info *info)
 {
-    int rc = mur_file_check_idle(fh);
+    int rc = mur_entry_take_refusal();
 
+    if (!rc)
+        rc = mur_file_check_idle(fh);
     if (!rc)
         rc = find_displacement(fh, &disp);
     rc = mur_file_agree(fh, rc, "set the view of");

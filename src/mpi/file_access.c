@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "io/pointer.h"
 #include "mpi/bodies.h"
+#include "mpi/entry.h"
 #include "mpi/file.h"
 #include "object/request.h"
 #include "pt2pt/pt2pt.h"
@@ -92,15 +93,15 @@ static int find_offset(struct request *wanted, int rc)
     }
 }
 
-/* What is asked for becomes an access. An error keeps it from moving data: what is collective is performed all the
- * same, so that the other ranks hear of it. */
-static int begin(struct request *wanted, struct mur_access *access)
+/* What is asked for becomes an access, if it has not been refused already. An error keeps it from moving data: what is
+ * collective is performed all the same, so that the other ranks hear of it. */
+static int begin(struct request *wanted, int refused, struct mur_access *access)
 {
     struct mur_file *file = wanted->file;
-    int rc = find_offset(wanted, check(wanted)), begun;
+    int rc = find_offset(wanted, refused ? refused : check(wanted)), begun;
 
     begun = mur_access_begin(access, file, wanted->is_write, wanted->is_collective, rc ? 0 : wanted->offset,
-                             wanted->buffer, rc ? 0 : wanted->count, wanted->type);
+                             wanted->buffer, rc ? 0 : wanted->count, rc ? mur_type_find(MPI_BYTE) : wanted->type);
     return rc ? rc : begun;
 }
 
@@ -108,26 +109,40 @@ static int run(struct request wanted, MPI_Status *status)
 {
     struct mur_access access;
     size_t bytes = 0;
+    int refused = mur_entry_take_refusal();
     int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
     set_status(status, 0);
     if (rc)
         return rc;
-    access.error = begin(&wanted, &access);
+    access.error = begin(&wanted, refused, &access);
     rc = mur_access_run(&access, &bytes);
     set_status(status, bytes);
     return rc;
+}
+
+/* Who was refused hears of it at once, and so gets no request: what it takes part in ends by itself. */
+static int start_refused(const struct mur_access *access, int refused)
+{
+    struct mur_request *request;
+
+    if (!mur_access_start(access, refused, &request))
+        mur_request_detach(request);
+    return refused;
 }
 
 static int start(struct request wanted, struct mur_request **started)
 {
     struct mur_access access;
     size_t bytes;
+    int refused = mur_entry_take_refusal();
     int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
     if (rc)
         return rc;
-    rc = begin(&wanted, &access);
+    rc = begin(&wanted, refused, &access);
+    if (refused)
+        return start_refused(&access, refused);
     if (!rc || wanted.is_collective)
         return mur_access_start(&access, rc, started);
     access.error = rc;

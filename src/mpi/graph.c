@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "coll/schedule.h"
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
@@ -33,9 +34,10 @@ static int find_adjacency(const struct mur_comm *comm, const struct mur_adjacenc
     return MPI_SUCCESS;
 }
 
-static int no_memory(void)
+/* Where there is no memory for what is to be made, the others wait. */
+static int no_memory(const struct mur_comm *comm)
 {
-    return mur_error(MPI_ERR_NO_MEM, "no memory for a topology");
+    return mur_collective_result(mur_error(MPI_ERR_NO_MEM, "no memory for a topology"), comm->size);
 }
 
 int mur_mpi_graph_create(struct mur_comm *comm_old, int nnodes, const int indx[], const int edges[], int reorder,
@@ -49,7 +51,7 @@ int mur_mpi_graph_create(struct mur_comm *comm_old, int nnodes, const int indx[]
         return rc;
     topology = mur_graph_new(nnodes, indx, edges);
     if (!topology)
-        return no_memory();
+        return no_memory(comm_old);
     place = mur_topo_place(comm_old, nnodes, reorder != 0);
     rc = mur_comm_split(comm_old, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place, &made);
     if (made)
@@ -57,7 +59,7 @@ int mur_mpi_graph_create(struct mur_comm *comm_old, int nnodes, const int indx[]
     else
         mur_topology_free(topology);
     *comm_graph = made ? mur_object_handle(made) : MPI_COMM_NULL;
-    return rc;
+    return mur_collective_result(rc, comm_old->size);
 }
 
 int mur_mpi_graph_map(struct mur_comm *comm, int nnodes, const int indx[], const int edges[], int *newrank)
@@ -168,7 +170,7 @@ static int create_with(struct mur_comm *comm, struct mur_topology *topology, MPI
 
     if (rc) {
         mur_topology_free(topology);
-        return rc;
+        return mur_collective_result(rc, comm->size);
     }
     made->topology = topology;
     *handle = mur_object_handle(made);
@@ -216,7 +218,7 @@ int mur_mpi_dist_graph_create_adjacent(struct mur_comm *comm_old, int indegree, 
     is_weighted = (indegree ? sourceweights : destweights) != MPI_UNWEIGHTED;
     topology = mur_topology_create_adjacency(indegree, outdegree, is_weighted);
     if (!topology)
-        return no_memory();
+        return no_memory(comm_old);
     fill(topology->adjacency.sources, sources, indegree);
     fill(topology->adjacency.destinations, destinations, outdegree);
     if (is_weighted) {
@@ -251,7 +253,7 @@ int mur_mpi_dist_graph_create(struct mur_comm *comm_old, int n, const int source
     edges.is_weighted = weights != MPI_UNWEIGHTED;
     edges.weights = edges.is_weighted && total ? weights : NULL;
     rc = mur_adjacency_gather(comm_old, &edges, &topology);
-    return rc ? rc : create_with(comm_old, topology, comm_dist_graph);
+    return rc ? mur_collective_result(rc, comm_old->size) : create_with(comm_old, topology, comm_dist_graph);
 }
 
 int mur_mpi_dist_graph_neighbors_count(struct mur_comm *comm, int *indegree, int *outdegree, int *weighted)

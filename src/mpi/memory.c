@@ -2,9 +2,13 @@
 /* MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 §9.2). What has been allocated is kept in a small hash table, so that freeing
  * anything else is an error and no crash.
  *
+ * Memory comes from what the ranks of the node share (engine/heap.h), so that one-sided operations reach it from both
+ * sides (MUR_ALLOC_SHARED); where there is none of that, from the process's own.
+ *
  * Large pieces are put on huge pages where the system has them (MUR_HUGE_PAGES): transparent ones, which the kernel
  * provides when it can, or reserved ones, which are there for sure but belong to all; without either there are small
- * pages, and nothing else changes. */
+ * pages, and nothing else changes. Many systems give transparent ones to a process's own memory only: then that is
+ * taken, unless sharing is asked for expressly. */
 #define _GNU_SOURCE
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +19,7 @@
 #include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
+#include "engine/heap.h"
 #include "mpi/bodies.h"
 #include "object/info.h"
 
@@ -24,8 +29,8 @@ struct allocation {
     struct allocation *next;
     void *memory;
     size_t bytes;  /* that were asked for */
-    size_t mapped; /* bytes of reserved huge pages; 0: it is from the heap */
-    bool is_huge;
+    size_t mapped; /* bytes of reserved huge pages; else 0 */
+    bool is_shared, is_huge;
 };
 static struct allocation *buckets[BUCKETS];
 
@@ -60,6 +65,22 @@ static size_t huge_page_bytes(void)
     return bytes;
 }
 
+/* Whether the system gives transparent huge pages by this rule of its own: to those who ask for them at least. */
+static bool has_huge(const char *rule)
+{
+    char path[96], text[128] = "";
+    const char *chosen;
+    FILE *file;
+
+    snprintf(path, sizeof path, "/sys/kernel/mm/transparent_hugepage/%s", rule);
+    file = fopen(path, "re");
+    if (!file)
+        return false;
+    chosen = fgets(text, sizeof text, file) ? strchr(text, '[') : NULL;
+    fclose(file);
+    return chosen && strncmp(chosen, "[never]", 7) && strncmp(chosen, "[deny]", 6);
+}
+
 /* On reserved huge pages, all of which are there when the call returns; false: there are not enough. */
 static bool map_reserved(struct allocation *allocation, size_t huge)
 {
@@ -79,6 +100,13 @@ static bool map_reserved(struct allocation *allocation, size_t huge)
     return true;
 }
 
+/* Huge pages of its own are worth more to most than sharing. */
+static bool should_share(bool is_large)
+{
+    return mur_settings.alloc_shared > 0 ||
+           (mur_settings.alloc_shared < 0 && (!is_large || has_huge("shmem_enabled") || !has_huge("enabled")));
+}
+
 static bool provide(struct allocation *allocation, size_t alignment)
 {
     size_t huge = mur_settings.huge_pages ? huge_page_bytes() : 0;
@@ -88,6 +116,13 @@ static bool provide(struct allocation *allocation, size_t alignment)
         return true;
     if (is_large && alignment < huge)
         alignment = huge;
+    if (should_share(is_large)) {
+        allocation->memory = mur_heap_get(allocation->bytes ? allocation->bytes : 1, alignment);
+        allocation->is_shared = allocation->memory != NULL;
+        allocation->is_huge = allocation->is_shared && is_large && has_huge("shmem_enabled");
+        if (allocation->is_shared)
+            return true;
+    }
     if (posix_memalign(&allocation->memory, alignment, allocation->bytes ? allocation->bytes : 1))
         return false;
     if (is_large)
@@ -97,10 +132,11 @@ static bool provide(struct allocation *allocation, size_t alignment)
 
 static void count(const struct allocation *allocation, bool is_there)
 {
-    size_t huge = allocation->is_huge ? allocation->bytes : 0;
+    size_t huge = allocation->is_huge ? allocation->bytes : 0, shared = allocation->is_shared ? allocation->bytes : 0;
 
     mur_counters.allocated += is_there ? allocation->bytes : -allocation->bytes;
     mur_counters.huge_bytes += is_there ? huge : -huge;
+    mur_counters.shared_bytes += is_there ? shared : -shared;
 }
 
 int mur_mpi_alloc_mem(MPI_Aint size, struct mur_info *info, void *baseptr)
@@ -138,7 +174,9 @@ int mur_mpi_free_mem(void *base)
                          base);
     *link = found->next;
     count(found, false);
-    if (found->mapped)
+    if (found->is_shared)
+        mur_heap_put(found->memory);
+    else if (found->mapped)
         munmap(found->memory, found->mapped);
     else
         free(found->memory);

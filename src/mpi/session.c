@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "boot/psets.h"
+#include "coll/schedule.h"
 #include "comm/from_group.h"
 #include "engine/lock.h"
 #include "mpi/bodies.h"
@@ -204,7 +205,7 @@ int mur_mpi_comm_create_from_group(struct mur_group *group, const char *stringta
         return mur_error(MPI_ERR_GROUP, "this process is no member of the group");
     rc = mur_comm_create_from_group(group, stringtag, errhandler, &made);
     if (rc)
-        return rc;
+        return mur_collective_result(rc, group->size);
     if (made)
         mur_comm_set_hints(made, info);
     *newcomm = made ? (MPI_Comm)made : MPI_COMM_NULL;
@@ -243,7 +244,7 @@ int mur_mpi_intercomm_create_from_groups(struct mur_group *local_group, int loca
     rc = mur_intercomm_create_from_groups(local_group, local_leader, remote_group, remote_leader, stringtag, errhandler,
                                           &made);
     if (rc)
-        return rc;
+        return mur_collective_result(rc, local_group->size + 1);
     if (made)
         mur_comm_set_hints(made, info);
     *newintercomm = made ? (MPI_Comm)made : MPI_COMM_NULL;

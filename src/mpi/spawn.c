@@ -354,7 +354,7 @@ int mur_parent_meet(void)
     if (!given)
         rc = mur_foreign_parent(&port);
     if (!rc && (given || port))
-        rc = mur_comm_connect(given ? given : port, 0, &mur_comm_world, &parent);
+        rc = mur_comm_connect(given ? given : port, NULL, 0, &mur_comm_world, &parent);
     if (!rc && parent)
         strcpy(parent->name, "MPI_COMM_PARENT");
     mur_engine_unlock();

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "coll/schedule.h"
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
@@ -47,6 +48,12 @@ static int count_cells(int ndims, const int *dims, int size, int *cells_p)
     return MPI_SUCCESS;
 }
 
+/* Where there is no memory for what is to be made, the others wait. */
+static int no_memory(const struct mur_comm *comm)
+{
+    return mur_collective_result(mur_error(MPI_ERR_NO_MEM, "no memory for a topology"), comm->size);
+}
+
 /* Splits the communicator and gives the new one the topology, which it then owns. */
 static int split(struct mur_comm *comm, int color, int key, struct mur_topology *topology, MPI_Comm *handle)
 {
@@ -54,12 +61,12 @@ static int split(struct mur_comm *comm, int color, int key, struct mur_topology 
     int rc;
 
     if (!topology)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a topology");
+        return no_memory(comm);
     rc = mur_comm_split(comm, color, key, &new);
     if (rc || !new) {
         mur_topology_free(topology);
         *handle = MPI_COMM_NULL;
-        return rc;
+        return mur_collective_result(rc, comm->size);
     }
     new->topology = topology;
     *handle = mur_object_handle(new);
@@ -192,7 +199,7 @@ int mur_mpi_cart_sub(struct mur_comm *comm, const int remain_dims[], MPI_Comm *n
         return rc;
     dims = malloc((2 * (size_t)cart->ndims + 1) * sizeof *dims);
     if (!dims)
-        return mur_error(MPI_ERR_NO_MEM, "no memory for a topology");
+        return no_memory(comm);
     for (int i = 0; i < cart->ndims; i++) {
         if (remain_dims[i]) {
             key = key * cart->dims[i] + cart->coords[i];

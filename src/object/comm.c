@@ -139,6 +139,11 @@ struct mur_comm *mur_comm_next(const struct mur_comm *previous)
     return mur_pool_next(&comm_pool, previous);
 }
 
+int mur_comm_ranks(const struct mur_comm *comm)
+{
+    return comm->size + (comm->remote ? comm->remote->size : 0);
+}
+
 void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts)
 {
     comm->context = contexts[0];

@@ -90,6 +90,9 @@ int mur_comm_create(struct mur_comm *parent, struct mur_group *group, struct mur
 /* The next of those there are, in no order; NULL: the first, or none. Not the predefined ones. */
 struct mur_comm *mur_comm_next(const struct mur_comm *previous);
 
+/* Of both groups, where there are two. */
+int mur_comm_ranks(const struct mur_comm *comm);
+
 /* How many context ids it needs, and giving it these. */
 static inline int mur_comm_contexts_needed(const struct mur_comm *comm)
 {

@@ -150,19 +150,24 @@ int mur_request_finish(struct mur_request *request, MPI_Status *status)
     return error;
 }
 
-int mur_request_free(struct mur_request *request)
+void mur_request_detach(struct mur_request *request)
 {
     bool is_under_way = request->is_active && !request->is_complete;
 
+    if (is_under_way || (request->kind && request->kind->lingers && request->kind->lingers(request)))
+        request->is_detached = true;
+    else if (request->operation != MUR_FINISHED)
+        request_release(request);
+}
+
+int mur_request_free(struct mur_request *request)
+{
     /* Even if it is complete: whether it is depends on chance until it has been waited for. */
     if (request->is_active &&
         (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
         return mur_error(MPI_ERR_REQUEST, "the request of %s that is active cannot be freed; wait for it first",
                          request->kind ? request->kind->name : "a collective operation");
-    if (is_under_way || (request->kind && request->kind->lingers && request->kind->lingers(request)))
-        request->is_detached = true;
-    else if (request->operation != MUR_FINISHED)
-        request_release(request);
+    mur_request_detach(request);
     return MPI_SUCCESS;
 }
 

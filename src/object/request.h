@@ -100,6 +100,9 @@ void mur_request_join(struct mur_request *part, struct mur_request *owner,
 
 /* MPI_Request_free, MPI_Cancel. */
 int mur_request_free(struct mur_request *request);
+
+/* Nobody will wait for it: it goes its way, and then it is gone. */
+void mur_request_detach(struct mur_request *request);
 int mur_request_cancel(struct mur_request *request);
 
 /* Makes progress until no operation on the communicator is under way. */

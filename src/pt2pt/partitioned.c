@@ -2,7 +2,8 @@
 /* Partitioned communication (MPI-5.0 §4). The two requests of a pair meet once: the sender's init sends its plan, in a
  * context of its own, and receives are matched with plans in the order of their inits. From then on each partition of
  * the sender is a message with a tag of its own, in a second context, sent when it is ready; the receiver cuts the data
- * by the sender's partitions, whatever its own. */
+ * by the sender's partitions, whatever its own. As with other messages, a receive may have more room than it needs; one
+ * that has less fails with each start, but takes the messages, so that the sender ends. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -26,7 +27,7 @@ struct partitioned {
     int rank, tag, partitions; /* partitions of this side */
     MPI_Count count;           /* elements of one */
     struct plan plan;
-    int plan_error;       /* of the receiver: the two sides do not fit */
+    int plan_error;       /* of the receiver: the two sides do not fit, or there is no memory */
     bool has_plan;        /* the plan has left, or arrived */
     bool must_start;      /* receiver: started before */
     bool *ready;          /* [partitions] sender: MPI_Pready was called since the start */
@@ -86,6 +87,11 @@ int mur_partition_ready(struct mur_request *request, int partition)
 
 /* ---- the receiver ---- */
 
+static MPI_Count total_bytes(const struct partitioned *p)
+{
+    return p->plan.partitions * (MPI_Count)p->plan.partition_bytes;
+}
+
 static void piece_done(struct mur_request *part)
 {
     struct mur_request *request = part->owner;
@@ -108,19 +114,18 @@ static int receive_piece(struct mur_request *request, int index)
     struct partitioned *p = request->extra;
     struct piece *piece = &p->pieces[index];
     char *place = request->buffer + (size_t)index * p->plan.partition_bytes;
+    MPI_Count bytes = p->plan_error ? 0 : (MPI_Count)p->plan.partition_bytes;
     struct mur_request *part;
     int rc;
 
     piece->has_arrived = false;
-    if (!request->type->is_dense && !piece->staging) {
-        piece->staging = malloc(p->plan.partition_bytes ? p->plan.partition_bytes : 1);
+    if (bytes && !request->type->is_dense && !piece->staging) {
+        piece->staging = malloc((size_t)bytes);
         if (!piece->staging)
-            return mur_error(MPI_ERR_NO_MEM, "no memory to receive a partition of %llu bytes",
-                             (unsigned long long)p->plan.partition_bytes);
+            return mur_error(MPI_ERR_NO_MEM, "no memory to receive a partition of %lld bytes", (long long)bytes);
     }
-    rc = mur_irecv(piece->staging ? piece->staging : place, (MPI_Count)p->plan.partition_bytes, mur_type_find(MPI_BYTE),
-                   p->rank, p->plan.first_tag + index, request->comm, request->comm->context + MUR_CONTEXT_PARTITION,
-                   &part);
+    rc = mur_irecv(piece->staging ? piece->staging : place, bytes, mur_type_find(MPI_BYTE), p->rank,
+                   p->plan.first_tag + index, request->comm, request->comm->context + MUR_CONTEXT_PARTITION, &part);
     if (!rc)
         mur_request_join(part, request, piece_done);
     return rc;
@@ -132,6 +137,8 @@ static void receive_pieces(struct mur_request *request)
     struct partitioned *p = request->extra;
     int rc = MPI_SUCCESS;
 
+    request->result.error = p->plan_error;
+    request->result.bytes = total_bytes(p);
     request->parts = p->plan.partitions + 1; /* one is this function's own */
     for (int i = 0; i < p->plan.partitions; i++) {
         if (!rc)
@@ -145,9 +152,15 @@ static void receive_pieces(struct mur_request *request)
         mur_request_complete(request);
 }
 
-static void fail_start(struct mur_request *request, int code)
+static void receive_planned(struct mur_request *request)
 {
-    request->result.error = code;
+    const struct partitioned *p = request->extra;
+
+    if (p->pieces) {
+        receive_pieces(request);
+        return;
+    }
+    request->result.error = p->plan_error;
     mur_request_complete(request);
 }
 
@@ -157,13 +170,11 @@ static int start_receive(struct mur_request *request)
 
     request->result.source = p->rank;
     request->result.tag = p->is_null ? MPI_ANY_TAG : p->tag;
-    request->result.bytes = p->is_null ? 0 : p->count * p->partitions * request->type->size;
+    request->result.bytes = 0;
     if (p->is_null)
         mur_request_complete(request);
-    else if (p->plan_error)
-        fail_start(request, p->plan_error);
     else if (p->has_plan)
-        receive_pieces(request);
+        receive_planned(request);
     else
         p->must_start = true;
     return MPI_SUCCESS;
@@ -174,17 +185,15 @@ static void plan_arrived(struct mur_request *part)
     struct mur_request *request = part->owner;
     struct partitioned *p = request->extra;
     MPI_Count bytes = p->count * p->partitions * request->type->size;
-    int rc = MPI_SUCCESS;
 
-    if ((MPI_Count)p->plan.partition_bytes * p->plan.partitions != bytes)
-        rc = mur_error(MPI_ERR_TRUNCATE,
-                       "the partitioned send from rank %d has %lld bytes, but the receive has %lld; they "
-                       "must be the same",
-                       p->rank, (long long)p->plan.partition_bytes * p->plan.partitions, (long long)bytes);
-    else if (!(p->pieces = calloc((size_t)p->plan.partitions + 1, sizeof *p->pieces)))
-        rc = mur_error(MPI_ERR_NO_MEM, "no memory for %d partitions", p->plan.partitions);
+    p->pieces = calloc((size_t)p->plan.partitions + 1, sizeof *p->pieces);
+    if (!p->pieces)
+        p->plan_error = mur_error(MPI_ERR_NO_MEM, "no memory for %d partitions", p->plan.partitions);
+    else if (total_bytes(p) > bytes)
+        p->plan_error = mur_error(MPI_ERR_TRUNCATE,
+                                  "the partitioned send from rank %d has %lld bytes, but the receive has room for %lld",
+                                  p->rank, (long long)total_bytes(p), (long long)bytes);
     p->has_plan = true;
-    p->plan_error = rc;
     if (request->is_detached) {
         mur_request_complete(request); /* frees it */
         return;
@@ -192,16 +201,13 @@ static void plan_arrived(struct mur_request *part)
     if (!p->must_start)
         return;
     p->must_start = false;
-    if (rc)
-        fail_start(request, rc);
-    else
-        receive_pieces(request);
+    receive_planned(request);
 }
 
 int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
 {
     struct partitioned *p = NULL;
-    MPI_Count first, last;
+    MPI_Count first, last, size;
     int rc = find_partitioned(request, false, &p);
 
     if (rc)
@@ -216,9 +222,10 @@ int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
     *flag = 1;
     if (!p->plan.partition_bytes) /* pieces without data, whose arrival nobody can see but by the whole's completion */
         return MPI_SUCCESS;
+    size = (MPI_Count)p->plan.partition_bytes;
     first = partition * p->count * request->type->size;
     last = first + p->count * request->type->size;
-    for (MPI_Count i = first / (MPI_Count)p->plan.partition_bytes; i * (MPI_Count)p->plan.partition_bytes < last; i++)
+    for (MPI_Count i = first / size; i < p->plan.partitions && i * size < last; i++)
         *flag &= p->pieces[i].has_arrived;
     return MPI_SUCCESS;
 }

@@ -20,6 +20,9 @@
  * their own (choose_way): one core writes into the ring while the other reads, and nobody looks up pages (1 MiB, Zen 4:
  * 35 us instead of 45).
  *
+ * Where one of the buffers lies in memory that the node shares, of MPI_Alloc_mem or a window, the other side copies
+ * from it or to it by loads and stores; where both do, both sides do, and no system call is left.
+ *
  * Over a network pieces go straight from buffer to buffer where both are one run of bytes; such a send is complete when
  * the peer's transport has acknowledged them.
  *
@@ -42,19 +45,22 @@
 #include "base/settings.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
+#include "engine/tract.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
-enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, PIECES_A_TURN = 4 };
+enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, CHUNK_MAPPED = 64 << 10, PIECES_A_TURN = 4 };
 
 enum { COPY_MIN = 1024 }; /* less is sent in one piece: a system call costs more than a second copy */
 
 struct mur_transfer {
     _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
     _Atomic uint64_t done;
-    uint64_t limit;                 /* bytes to copy in all */
-    uint64_t source, target;        /* addresses in the two memories */
+    uint64_t limit;              /* bytes to copy in all */
+    uint64_t source, target;     /* addresses in the two memories */
+    struct mur_spot source_spot; /* of the two memories, where the other side can map them; else of token 0 */
+    struct mur_spot target_spot;
     struct mur_transfer *next_free; /* the sender's own list */
     uint64_t token;
 };
@@ -109,6 +115,12 @@ static void transfer_put(uint64_t token, struct mur_peer *peer)
     free_transfers = transfer;
 }
 
+static void find_spot(const void *buffer, size_t bytes, struct mur_spot *spot)
+{
+    if (!mur_tract_find(buffer, bytes, spot))
+        spot->token = 0;
+}
+
 static bool resume_ready(struct mur_backlog_entry *entry)
 {
     struct mur_request *request = (struct mur_request *)((char *)entry - offsetof(struct mur_request, backlog));
@@ -127,6 +139,8 @@ int mur_rendezvous_send(struct mur_request *request)
     request->frame.bytes = sizeof(struct mur_ready);
     if (request->is_dense && request->bytes >= COPY_MIN)
         request->transfer = transfer_get(request->peer);
+    if (request->transfer)
+        find_spot(request->buffer, request->bytes, &request->transfer->source_spot);
     request->moved = 0;
     mur_event(MUR_EVENT_RENDEZVOUS, NULL,
               &(struct mur_event_message){
@@ -202,10 +216,10 @@ static void take_time(const struct mur_request *request)
 /* ---- copying chunks, both sides ---- */
 
 /* How many of all pages to take when `left` are left. A side's first chunk is nearly its half; later ones get smaller,
- * so that the two sides end together, but none smaller than a system call is worth. */
-static uint64_t chunk_pages(uint64_t all, uint64_t left, bool is_first)
+ * so that the two sides end together, but none smaller than a system call is worth. Loads and stores need none. */
+static uint64_t chunk_pages(uint64_t all, uint64_t left, bool is_first, bool is_mapped)
 {
-    uint64_t pages = is_first ? all * 7 / 16 : left / 4;
+    uint64_t pages = is_mapped ? CHUNK_MAPPED / PAGE : is_first ? all * 7 / 16 : left / 4;
 
     if (mur_settings.shm_copy_chunk)
         pages = ((uint64_t)mur_settings.shm_copy_chunk + PAGE - 1) / PAGE;
@@ -219,11 +233,12 @@ static uint64_t claim_chunk(struct mur_transfer *transfer, bool is_sender, uint6
 {
     uint64_t limit = transfer->limit, all = (limit + PAGE - 1) / PAGE;
     uint64_t before = atomic_load_explicit(&transfer->claimed, memory_order_relaxed), front, back, pages, start;
+    bool is_mapped = transfer->source_spot.token || transfer->target_spot.token;
 
     do {
         front = before & UINT32_MAX;
         back = before >> 32;
-        pages = chunk_pages(all, all - front - back, (is_sender ? back : front) == 0);
+        pages = chunk_pages(all, all - front - back, (is_sender ? back : front) == 0, is_mapped);
     } while (pages && !atomic_compare_exchange_weak_explicit(&transfer->claimed, &before,
                                                              before + (is_sender ? pages << 32 : pages),
                                                              memory_order_relaxed, memory_order_relaxed));
@@ -249,6 +264,23 @@ static __attribute__((noreturn, cold)) void copy_failed(const struct mur_peer *p
     mur_boot_abort(1, text);
 }
 
+static bool copy(struct mur_request *request, const struct mur_transfer *transfer, bool is_sender, uint64_t start,
+                 uint64_t bytes)
+{
+    const struct mur_spot *spot = is_sender ? &transfer->target_spot : &transfer->source_spot;
+    char *here = request->buffer + start, *there = spot->token ? mur_tract_reach(spot) : NULL;
+    struct mur_peer *peer = request->peer;
+
+    if (!there)
+        return is_sender ? peer->transport->write(peer, here, transfer->target + start, bytes)
+                         : peer->transport->read(peer, here, transfer->source + start, bytes);
+    if (is_sender)
+        memcpy(there + start, here, bytes);
+    else
+        memcpy(here, there + start, bytes);
+    return true;
+}
+
 /* Claims and copies one chunk. Sets *is_last when this call copied what was left of the transfer as a whole, and
  * *is_over when nothing is left to claim. */
 static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfer, bool is_sender, bool *is_last,
@@ -256,16 +288,12 @@ static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfe
 {
     uint64_t limit = transfer->limit, bytes;
     uint64_t start = claim_chunk(transfer, is_sender, &bytes, is_over);
-    struct mur_peer *peer = request->peer;
-    bool is_copied;
 
     *is_last = false;
     if (!bytes)
         return false;
-    is_copied = is_sender ? peer->transport->write(peer, request->buffer + start, transfer->target + start, bytes)
-                          : peer->transport->read(peer, request->buffer + start, transfer->source + start, bytes);
-    if (!is_copied)
-        copy_failed(peer, limit);
+    if (!copy(request, transfer, is_sender, start, bytes))
+        copy_failed(request->peer, limit);
     mur_counters.copied_bytes += bytes;
     /* Release: the data before the count. Acquire: whoever counts the last byte has everybody's data. */
     *is_last = atomic_fetch_add_explicit(&transfer->done, bytes, memory_order_acq_rel) + bytes == limit;
@@ -305,11 +333,21 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
 
 /* ---- the receiver ---- */
 
+/* By loads and stores of at least one side. */
+static bool is_mapped(const struct mur_request *request, const struct mur_ready *ready, size_t bytes)
+{
+    const struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    struct mur_spot spot;
+
+    return transfer->source_spot.token || mur_tract_find(request->buffer, bytes, &spot);
+}
+
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
     struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
     bool is_over;
 
+    find_spot(request->buffer, bytes, &transfer->target_spot);
     transfer->limit = bytes;
     transfer->source = ready->address;
     transfer->target = (uintptr_t)request->buffer;
@@ -356,7 +394,7 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
         send_claim(request, MUR_FRAME_DONE, 0);
         mur_request_complete(request);
     } else if (ready->address && request->is_dense && peer->transport->can_copy && peer->transport->can_copy(peer) &&
-               choose_way(request, bytes) == COPY) {
+               (is_mapped(request, ready, bytes) || choose_way(request, bytes) == COPY)) {
         accept_by_copy(request, ready, bytes);
     } else {
         accept_in_pieces(request, bytes);

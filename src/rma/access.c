@@ -164,9 +164,13 @@ static inline void load_and_store(const void *in, MPI_Count in_count, struct mur
         mur_copy_typed(in, in_count, in_type, out, out_count, out_type);
 }
 
-static inline bool is_large(const struct mur_rma_arguments *a, MPI_Count bytes)
+/* Whether the target has taken part in it, or might have. */
+static inline bool is_shared(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes, int *rc)
 {
-    return bytes >= MUR_RMA_SHARE_MIN && a->origin_type->is_dense && a->target_type->is_dense;
+    if (bytes < MUR_RMA_JOINT_MIN || !a->origin_type->is_dense || !a->target_type->is_dense)
+        return false;
+    return mur_rma_joint(a, kind, NULL, (size_t)bytes, rc) ||
+           (bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, NULL, (size_t)bytes, rc));
 }
 
 /* Whether the target has done it. */
@@ -194,11 +198,12 @@ int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
         return mur_rma_send(MUR_RMA_PUT, a, NULL, request_p);
     if (request_p)
         *request_p = mur_request_finished;
+    if (is_shared(a, MUR_RMA_PUT, bytes, &rc))
+        return rc;
     if (target->way == MUR_WAY_LOADS)
         load_and_store(a->origin, a->origin_count, a->origin_type, (char *)((uintptr_t)target->memory + a->place),
                        a->target_count, a->target_type, bytes);
-    else if (!is_errand(a, MUR_RMA_PUT, bytes) &&
-             (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_PUT, NULL, (size_t)bytes, &rc)))
+    else if (!is_errand(a, MUR_RMA_PUT, bytes))
         rc = copy_all(a, true, (size_t)bytes);
     return rc;
 }
@@ -222,11 +227,12 @@ int mur_rma_get(struct mur_rma_arguments *a, struct mur_request **request_p)
         return mur_rma_send(MUR_RMA_GET, a, NULL, request_p);
     if (request_p)
         *request_p = mur_request_finished;
+    if (is_shared(a, MUR_RMA_GET, bytes, &rc))
+        return rc;
     if (target->way == MUR_WAY_LOADS)
         load_and_store((char *)((uintptr_t)target->memory + a->place), a->target_count, a->target_type,
                        (void *)(uintptr_t)a->origin, a->origin_count, a->origin_type, bytes);
-    else if (!is_errand(a, MUR_RMA_GET, bytes) &&
-             (!is_large(a, bytes) || !mur_rma_share(a, MUR_RMA_GET, NULL, (size_t)bytes, &rc)))
+    else if (!is_errand(a, MUR_RMA_GET, bytes))
         rc = copy_all(a, false, (size_t)bytes);
     return rc;
 }

@@ -413,6 +413,8 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return apply_all(a, &leaf);
     if (mur_rma_errand(a, kind, &leaf, (size_t)bytes))
         return MPI_SUCCESS;
+    if (bytes >= MUR_RMA_JOINT_MIN && mur_rma_joint(a, kind, &leaf, (size_t)bytes, &rc))
+        return rc;
     if (bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
         return rc;
     return apply_run(a, &leaf, (size_t)bytes);

@@ -6,8 +6,9 @@
  *
  *     locks of each rank (struct mur_win_control) | memory of each rank, for windows that MPI allocates
  *
- * All compute alike where in it what lies. A rank that shares its node with no other of the window has the same in
- * private memory. */
+ * All compute alike where in it what lies. Memory of MPI_Alloc_mem the ranks of the node reach as well: each maps it
+ * for as long as the window lives. A rank that shares its node with no other of the window has the same in private
+ * memory. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <stdlib.h>
@@ -20,6 +21,7 @@
 #include "coll/collective.h"
 #include "comm/create.h"
 #include "engine/engine.h"
+#include "engine/tract.h"
 #include "object/attribute.h"
 #include "object/info.h"
 #include "rma/rma.h"
@@ -32,7 +34,8 @@ struct part {
     uint64_t address;
     int32_t error; /* class; 0: none */
     int32_t hints;
-    uint64_t desk; /* a token of its node; 0: it has none */
+    uint64_t desk;        /* a token of its node; 0: it has none */
+    struct mur_spot spot; /* of memory of its own that the node reaches; else of token 0 */
 };
 
 static bool is_allocated(const struct mur_win *win)
@@ -209,13 +212,18 @@ static int map_segment(struct mur_win *win, int leader, uint64_t *tokens)
         return rc ? rc : gathered;
     if (win->near_count > 1)
         win->token = tokens[leader];
-    return win->segment ? MPI_SUCCESS : map_provided(win, transport, leader);
+    rc = win->segment ? MPI_SUCCESS : map_provided(win, transport, leader);
+    if (!rc && win->near_count > 1)
+        mur_tract_add(win->segment, win->segment_bytes, win->token);
+    return rc;
 }
 
 static void unmap(struct mur_win *win)
 {
     const struct mur_transport *transport = peer_of(win, win->rank)->transport;
 
+    if (win->segment)
+        mur_tract_remove(win->segment);
     if (win->segment && win->near_count > 1)
         transport->unmap(win->segment, win->segment_bytes);
     else if (win->segment)
@@ -244,7 +252,7 @@ static int count_near(struct mur_win *win, const struct part *parts)
 /* ---- the targets ---- */
 
 /* `number` counts the ranks of the node. */
-static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, uint64_t desk)
+static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, const struct part *part)
 {
     struct mur_win_target *target = &win->targets[rank];
     struct mur_peer *peer = peer_of(win, rank);
@@ -254,12 +262,14 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
     if (rank != win->rank && !mur_settings.rma_direct)
         return;
     target->control = (struct mur_win_control *)((char *)win->segment + (size_t)number * control_bytes(win));
+    if (rank != win->rank && part->spot.token && (target->memory = mur_tract_keep(&part->spot)))
+        target->kept = part->spot.token;
     if (rank == win->rank || target->memory)
         target->way = MUR_WAY_LOADS;
     else if (peer->transport->can_copy && peer->transport->can_copy(peer))
         target->way = MUR_WAY_COPIES;
-    if (target->way == MUR_WAY_COPIES && desk)
-        target->desk = peer->transport->shared(desk);
+    if (rank != win->rank && target->way != MUR_WAY_MESSAGES && part->desk)
+        target->desk = peer->transport->shared(part->desk);
 }
 
 static void fill_targets(struct mur_win *win, const struct part *parts)
@@ -278,7 +288,7 @@ static void fill_targets(struct mur_win *win, const struct part *parts)
         if (i == win->rank && !is_allocated(win))
             target->memory = (char *)(uintptr_t)target->address;
         if (is_near(win, i)) {
-            fill_near(win, i, number++, data, parts[i].desk);
+            fill_near(win, i, number++, data, &parts[i]);
             data += data_bytes(win, &parts[i], is_contiguous);
         }
         win->is_messaging |= target->way == MUR_WAY_MESSAGES;
@@ -322,14 +332,14 @@ static void set_base(struct mur_win *win, void **base_p)
     win->unit = (int)self->unit;
 }
 
-/* Only for windows that are reached by copies, and by somebody. */
+/* Only for windows that somebody reaches. */
 static uint64_t desk_of(const struct mur_win *win)
 {
     bool is_reached = false;
 
     for (int i = 0; i < win->size; i++)
         is_reached |= i != win->rank && is_near(win, i);
-    return is_reached && !is_allocated(win) && mur_settings.rma_errand_max
+    return is_reached && (mur_settings.rma_errand_max || mur_settings.rma_joint)
                ? mur_rma_desk_open(peer_of(win, win->rank)->transport)
                : 0;
 }
@@ -345,6 +355,8 @@ static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct
                                      .unit = unit,
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,
                                      .hints = (int32_t)win->hints};
+    if (!rc && win->flavor == MPI_WIN_FLAVOR_CREATE && size)
+        mur_tract_find(*base_p, (size_t)size, &parts[win->rank].spot);
     rc = tell_parts(win, parts, rc);
     if (rc)
         return rc;
@@ -366,8 +378,11 @@ static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct
 static void destroy(struct mur_win *win)
 {
     unmap(win);
-    for (int i = 0; i < win->size; i++)
+    for (int i = 0; i < win->size; i++) {
         mur_rma_queue_free(win->targets[i].queue);
+        if (win->targets[i].kept)
+            mur_tract_release(win->targets[i].kept);
+    }
     mur_win_destroy(win);
 }
 

@@ -23,27 +23,11 @@
 #include "base/settings.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
+#include "rma/desk.h"
 #include "rma/rma.h"
 
-enum { FREE, TAKEN, POSTED, CLAIMED, DONE, FAILED }; /* FREE is 0: the engine looks for anything else */
-enum {
-    DATA_MAX = 16384,
-    LOOKS = 8 /* between two looks at the clock */,
-    SPINS = 1000,
-    SKIPS_AWAKENING = 24,
-    SKIPS_COMPUTING = 256
-};
-
-/* What is small fits in the first line. */
-struct mur_rma_desk {
-    _Atomic uint32_t state __attribute__((aligned(64)));
-    uint32_t context, bytes;
-    uint16_t kind, reduction; /* enum mur_rma_kind, enum mur_reduction */
-    uint64_t place;
-    uint32_t basic; /* type of the elements */
-    uint32_t unused;
-    unsigned char data[DATA_MAX]; /* brought, then fetched; of a swap, two values of a few bytes */
-};
+enum { DATA_MAX = MUR_DESK_DATA, LOOKS = 8 /* between two looks at the clock */, SPINS = 1000 };
+enum { SKIPS_AWAKENING = 24, SKIPS_COMPUTING = 256 };
 
 static struct mur_rma_desk *own;
 static uint64_t own_token;
@@ -74,12 +58,14 @@ static bool perform(struct mur_rma_desk *desk)
 /* The acquire pairs with the release in post, the release with the acquire in is_done. */
 static bool serve(void)
 {
-    uint32_t state = POSTED;
+    uint32_t state = MUR_DESK_POSTED;
 
-    if (!own || !atomic_compare_exchange_strong_explicit(&own->state, &state, CLAIMED, memory_order_acquire,
+    if (own && atomic_load_explicit(&own->state, memory_order_relaxed) == MUR_DESK_JOINT)
+        return mur_rma_joint_serve(&own->joint);
+    if (!own || !atomic_compare_exchange_strong_explicit(&own->state, &state, MUR_DESK_CLAIMED, memory_order_acquire,
                                                          memory_order_relaxed))
         return false;
-    atomic_store_explicit(&own->state, perform(own) ? DONE : FAILED, memory_order_release);
+    atomic_store_explicit(&own->state, perform(own) ? MUR_DESK_DONE : MUR_DESK_FAILED, memory_order_release);
     mur_counters.errands_done++;
     return true;
 }
@@ -110,7 +96,7 @@ static void post(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, e
     } else if (kind != MUR_RMA_GET && desk->reduction != MUR_REDUCE_NO_OP) {
         mur_copy(desk->data, a->origin, bytes);
     }
-    atomic_store_explicit(&desk->state, POSTED, memory_order_release);
+    atomic_store_explicit(&desk->state, MUR_DESK_POSTED, memory_order_release);
 }
 
 /* False: nobody has come for it. Meanwhile others may want the same from this process. */
@@ -121,7 +107,7 @@ static bool is_claimed(struct mur_rma_desk *desk)
 
     for (int looks = 1;; looks++) {
         state = atomic_load_explicit(&desk->state, memory_order_relaxed);
-        if (state != POSTED)
+        if (state != MUR_DESK_POSTED)
             return true;
         mur_wait_relax();
         if (looks % LOOKS)
@@ -131,7 +117,7 @@ static bool is_claimed(struct mur_rma_desk *desk)
         if (!start)
             start = now;
         if (now - start >= (uint64_t)mur_settings.rma_patience)
-            return !atomic_compare_exchange_strong_explicit(&desk->state, &state, FREE, memory_order_relaxed,
+            return !atomic_compare_exchange_strong_explicit(&desk->state, &state, MUR_DESK_FREE, memory_order_relaxed,
                                                             memory_order_relaxed);
     }
 }
@@ -141,12 +127,12 @@ static bool is_done(struct mur_rma_desk *desk)
 {
     uint32_t state;
 
-    for (int spins = 0; (state = atomic_load_explicit(&desk->state, memory_order_acquire)) == CLAIMED; spins++)
+    for (int spins = 0; (state = atomic_load_explicit(&desk->state, memory_order_acquire)) == MUR_DESK_CLAIMED; spins++)
         if (spins < SPINS)
             mur_wait_relax();
         else
             sched_yield();
-    return state == DONE;
+    return state == MUR_DESK_DONE;
 }
 
 static void take_result(const struct mur_rma_desk *desk, const struct mur_rma_arguments *a, enum mur_rma_kind kind,
@@ -161,10 +147,10 @@ static void take_result(const struct mur_rma_desk *desk, const struct mur_rma_ar
 static bool run(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, enum mur_rma_kind kind,
                 const struct mur_rma_leaf *leaf, size_t bytes)
 {
-    uint32_t nobody = FREE;
+    uint32_t nobody = MUR_DESK_FREE;
     bool is_good;
 
-    if (!atomic_compare_exchange_strong_explicit(&desk->state, &nobody, TAKEN, memory_order_acquire,
+    if (!atomic_compare_exchange_strong_explicit(&desk->state, &nobody, MUR_DESK_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
     post(desk, a, kind, leaf, bytes);
@@ -173,7 +159,7 @@ static bool run(struct mur_rma_desk *desk, const struct mur_rma_arguments *a, en
     is_good = is_done(desk);
     if (is_good)
         take_result(desk, a, kind, bytes);
-    atomic_store_explicit(&desk->state, FREE, memory_order_release); /* pairs with the acquire above */
+    atomic_store_explicit(&desk->state, MUR_DESK_FREE, memory_order_release); /* pairs with the acquire above */
     return is_good;
 }
 
@@ -191,7 +177,8 @@ bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, c
 {
     struct mur_win_target *target = &a->win->targets[a->rank];
 
-    if (!target->desk || bytes > (size_t)mur_settings.rma_errand_max || bytes > DATA_MAX || !mur_wait_polls())
+    if (!target->desk || target->way != MUR_WAY_COPIES || bytes > (size_t)mur_settings.rma_errand_max ||
+        bytes > DATA_MAX || !mur_wait_polls())
         return false;
     if (target->skips) {
         target->skips--;

@@ -85,18 +85,6 @@ static bool claim(struct help *help, bool from_back, uint64_t *offset, size_t *b
 
 /* ---- the origin ---- */
 
-static int do_chunk(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
-                    uint64_t offset, size_t bytes)
-{
-    char *here = (char *)(uintptr_t)a->origin + offset;
-    struct iovec local = {here, bytes}, there = {(void *)(uintptr_t)(a->place + offset), bytes};
-
-    if (kind == MUR_RMA_ACCUMULATE || kind == MUR_RMA_GET_ACCUMULATE)
-        return mur_rma_apply(a->win, a->rank, &there, 1, leaf, leaf->reduction == MUR_REDUCE_NO_OP ? NULL : here,
-                             a->result ? (char *)a->result + offset : NULL);
-    return mur_rma_copy(a->win, a->rank, kind == MUR_RMA_PUT, &local, 1, &there, 1);
-}
-
 /* The target copies its last chunk; it needs nothing from here for that. */
 static int wait_for_rest(struct help *help, int rank)
 {
@@ -154,7 +142,7 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     }
     *rc = MPI_SUCCESS;
     while (claim(help, false, &offset, &piece)) {
-        int one = do_chunk(a, kind, leaf, offset, piece);
+        int one = mur_rma_do_piece(a, kind, leaf, offset, piece);
 
         *rc = *rc ? *rc : one;
         atomic_fetch_add_explicit(&help->done, piece, memory_order_relaxed);

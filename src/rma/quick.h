@@ -35,6 +35,12 @@ static inline MPI_Count mur_quick_bytes(MPI_Count count, const struct mur_type *
     return type->is_dense && !__builtin_mul_overflow(count, type->size, &bytes) ? bytes : -1;
 }
 
+/* Not dense, or so much that two cores may be better. */
+static inline bool mur_quick_refuses(MPI_Count bytes)
+{
+    return (uint64_t)bytes >= MUR_RMA_JOINT_MIN;
+}
+
 static inline bool mur_quick_put(const struct mur_win *win, int rank, MPI_Aint displacement, const void *origin,
                                  MPI_Count origin_count, const struct mur_type *origin_type, MPI_Count target_count,
                                  const struct mur_type *target_type)
@@ -42,7 +48,7 @@ static inline bool mur_quick_put(const struct mur_win *win, int rank, MPI_Aint d
     MPI_Count bytes = mur_quick_bytes(origin_count, origin_type), place;
     char *memory;
 
-    if (bytes < 0 || (origin_type != target_type && !target_type->is_dense) ||
+    if (mur_quick_refuses(bytes) || (origin_type != target_type && !target_type->is_dense) ||
         mur_quick_bytes(target_count, target_type) != bytes)
         return false;
     memory = mur_quick_memory(win, rank, displacement, bytes, &place);
@@ -61,7 +67,7 @@ static inline bool mur_quick_get(const struct mur_win *win, int rank, MPI_Aint d
     MPI_Count bytes = mur_quick_bytes(origin_count, origin_type), place;
     char *memory;
 
-    if (bytes < 0 || mur_quick_bytes(target_count, target_type) != bytes)
+    if (mur_quick_refuses(bytes) || mur_quick_bytes(target_count, target_type) != bytes)
         return false;
     memory = mur_quick_memory(win, rank, displacement, bytes, &place);
     if (!memory)

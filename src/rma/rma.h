@@ -8,7 +8,8 @@
  *   accumulate.c  the operations that compute
  *   attach.c      memory of dynamic windows
  *   errand.c      small operations by the target's core
- *   help.c        large operations by both sides' cores
+ *   joint.c       large operations by both sides' cores, from and to memory that both see
+ *   help.c        ... or that one of them does not
  *   element.c     data as a sequence of basic elements
  *   message.c     operations as messages: the side that asks
  *   serve.c       ... and the side that does it
@@ -248,6 +249,19 @@ uint64_t mur_rma_desk_open(const struct mur_transport *transport);
 /* Lets the target perform an operation on dense data, now. False: nothing has happened. */
 bool mur_rma_errand(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                     size_t bytes);
+
+/* ---- joint.c ---- */
+
+enum { MUR_RMA_JOINT_MIN = 128 << 10 }; /* bytes that are worth telling the target of */
+
+/* Performs an operation on dense data, with the target if that comes to it in time. False: not now; nothing has
+ * happened. */
+bool mur_rma_joint(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+                   size_t bytes, int *rc);
+
+/* The origin's way with a piece of an operation on dense data. */
+int mur_rma_do_piece(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+                     uint64_t offset, size_t bytes);
 
 /* ---- help.c ---- */
 

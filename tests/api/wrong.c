@@ -54,11 +54,12 @@ static int harmless(void)
     return MPI_SUCCESS;
 }
 
-static char *file_name(void)
+/* Each process has a file of its own, which the one that has forked it deletes. */
+static char *file_name(pid_t process)
 {
     static char name[64];
 
-    snprintf(name, sizeof name, "/tmp/murmur-wrong-%d", (int)getpid());
+    snprintf(name, sizeof name, "/tmp/murmur-wrong-%d", (int)process);
     return name;
 }
 
@@ -171,12 +172,12 @@ static void make_files(void)
 {
     MPI_File file;
 
-    MPI_File_open(MPI_COMM_SELF, file_name(), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
+    MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                   &file);
     know(FILE_, "a file", file);
-    MPI_File_open(MPI_COMM_SELF, file_name(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     know(FILE_, "read only", file);
-    MPI_File_open(MPI_COMM_SELF, file_name(), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
+    MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     know(FILE_, "closed", file);
     MPI_File_close(&file);
     know(FILE_, "MPI_FILE_NULL", MPI_FILE_NULL);
@@ -545,6 +546,7 @@ static bool survives(const struct function *f, unsigned seed)
         perror("fork");
         exit(1);
     }
+    unlink(file_name(child));
     if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
         return true;
     if (WIFSIGNALED(status))

@@ -48,7 +48,8 @@ def classify(function, p, large):
         return f'ARRAY_{size}'
     if p.direction == '*':
         return f'WORD_{size}'
-    if p.name == 'maxprocs' or any(p.name in q.lengths for q in function.parameters):
+    # insize and outsize are told of memory: where that is not there nothing can be checked.
+    if p.name in ('maxprocs', 'insize', 'outsize') or any(p.name in q.lengths for q in function.parameters):
         return 'LENGTH'
     return SCALARS.get(name, 'NUMBER')
 

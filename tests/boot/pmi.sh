@@ -65,7 +65,12 @@ if command -v mpiexec.hydra >/dev/null; then
     for mode in "" -pmi-port; do
         run 0 4 mpiexec.hydra $mode -n 4 "$RANK" names
         run 0 3 mpiexec.hydra $mode -n 3 "$RANK" 2
-        run 0 6 mpiexec.hydra $mode -n 2 "$RANK" spawn
+        # Its proxies look up this host's name, which some containers do not know.
+        if getent hosts "$(uname -n)" >/dev/null; then
+            run 0 6 mpiexec.hydra $mode -n 2 "$RANK" spawn
+        else
+            echo "NOT TESTED: spawn by mpiexec.hydra; nobody knows the address of $(uname -n)"
+        fi
     done
     run 7 0 mpiexec.hydra -n 3 "$RANK" abort
     says_two=$(timeout 60 mpiexec.hydra -n 1 "$RANK" : -n 1 "$RANK" 2>&1)

@@ -3,31 +3,13 @@
  * ones, endless ones. Each call ends with success or an error that has a text; none crashes or hangs. The seed is
  * printed; MUR_TEST_SEED repeats one. */
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/error.h"
 #include "boot/pmi/pmi.h"
 #include "mpi.h"
-
-static int failures;
-static unsigned state;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition) && failures++ < 20)                                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-    } while (0)
-
-static unsigned below(unsigned limit)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % limit;
-}
+#include "unit.h"
 
 /* Makes a launcher that has said `answers` already, and hung up. Returns its end. */
 static int prepare(const char *answers, size_t length)
@@ -356,11 +338,7 @@ static void test_fuzz(int rounds)
 
 int main(int argc, char **argv)
 {
-    const char *given = getenv("MUR_TEST_SEED");
-
-    state = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    printf("seed %u\n", state);
-    fflush(stdout);
+    unit_start();
     compose();
     test_servers();
     test_only_2();
@@ -372,6 +350,5 @@ int main(int argc, char **argv)
     test_misuse();
     test_endless();
     test_fuzz(argc > 1 ? atoi(argv[1]) : 10000);
-    printf("%d failures\n", failures);
-    return failures > 0;
+    return unit_end();
 }

@@ -1,30 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Process mappings: texts of several launchers, what is malformed, random placements written and read again, and random
  * texts. The seed is printed; MUR_TEST_SEED repeats one. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "boot/pmi/escape.h"
 #include "boot/pmi/mapping.h"
+#include "unit.h"
 
 enum { MOST = 200 };
-
-static int failures;
-static unsigned state;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition) && failures++ < 20)                                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-    } while (0)
-
-static unsigned below(unsigned limit)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % limit;
-}
 
 static void test_texts(void)
 {
@@ -195,14 +177,11 @@ static void test_escape(void)
 
 int main(void)
 {
-    const char *given = getenv("MUR_TEST_SEED");
-
-    state = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    printf("seed %u\n", state);
+    unit_start();
     test_texts();
     test_writer();
     test_round_trips();
     test_noise();
     test_escape();
-    return failures > 0;
+    return unit_end();
 }

@@ -270,6 +270,7 @@ static const struct formula formulas[] = {
     {MUR_REDUCE, "binomial", 1, one, one, block},
     {MUR_ALLREDUCE, "recursive-doubling", 0, logarithm, logarithm, log_bytes},
     {MUR_ALLREDUCE, "rabenseifner", 0, twice_log, twice_log, twice_bytes},
+    {MUR_ALLREDUCE, "exchange", 0, one, one, block},
     {MUR_SCAN, "recursive-doubling", 0, logarithm, logarithm, log_bytes},
     {MUR_SCAN, "chain", 0, pieces, pieces, block},
     {MUR_SCAN, "chain", 1, pieces_and_one, pieces, block},
@@ -461,11 +462,13 @@ static bool check_staged(const struct mur_algorithm *algorithm, const struct sta
 /* Returns how many formulas there are; -1: one does not hold. */
 static int check_algorithm(const struct mur_algorithm *algorithm)
 {
-    static const int sizes[] = {1 << 10, 1 << 14, 1 << 20};
+    static const int many[] = {1 << 10, 1 << 14, 1 << 20}, pair[] = {2};
+    bool is_of_two = algorithm->abilities & MUR_WANTS_PAIR;
+    const int *sizes = is_of_two ? pair : many;
     int found = 0;
     bool is_right = true;
 
-    for (int k = 0; k < 3; k++) {
+    for (int k = 0; k < (is_of_two ? 1 : 3); k++) {
         for (size_t f = 0; f < sizeof formulas / sizeof formulas[0]; f++) {
             const struct formula *formula = &formulas[f];
             struct cost cost;

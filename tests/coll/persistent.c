@@ -52,8 +52,7 @@ static unsigned own_state;
 /* Random numbers of this rank alone. */
 static int own_below(int limit)
 {
-    own_state = own_state * 1664525u + 1013904223u;
-    return (int)((own_state >> 8) % (unsigned)limit);
+    return (int)(draw_next(&own_state) % (unsigned)limit);
 }
 
 static void take_left(void *in, void *inout, int *len, MPI_Datatype *datatype)

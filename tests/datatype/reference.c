@@ -4,15 +4,14 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <time.h>
+
+#include "draw.h"
 
 uint64_t random_state;
 
-void random_start(int argc, char **argv)
+void random_start(void)
 {
-    const char *seed = argc > 1 ? argv[1] : getenv("MURMUR_TEST_SEED");
-
-    random_state = seed ? strtoull(seed, NULL, 0) : (uint64_t)time(NULL);
+    random_state = draw_seed();
     printf("seed %llu\n", (unsigned long long)random_state);
     fflush(stdout);
 }

@@ -26,7 +26,7 @@ struct reference {
 extern uint64_t random_state;
 long random_below(long limit);
 long random_from(long low, long high);
-void random_start(int argc, char **argv); /* the seed: first argument, MURMUR_TEST_SEED, or the time */
+void random_start(void); /* the seed: MUR_TEST_SEED, or the time */
 
 void reference_free(struct reference *reference);
 void reference_add(struct reference *reference, struct entry entry);

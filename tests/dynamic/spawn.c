@@ -185,7 +185,7 @@ static void spawn_and_keep(void)
     talk_pairs(inter, 100000);
 }
 
-/* Nothing stays of a child, however it ended. */
+/* Nothing stays of a child, however it ended, but the socket for ringing sleeping ranks, made at the first ring. */
 static void test_often(int rounds)
 {
     int before = 0;
@@ -195,7 +195,7 @@ static void test_often(int rounds)
             before = count_descriptors();
         spawn_one(round % 4 == 1 && !is_foreign ? "die" : "part");
     }
-    CHECK(rounds < 4 || count_descriptors() <= before);
+    CHECK(rounds < 4 || count_descriptors() <= before + 1);
 }
 
 int main(int argc, char **argv)

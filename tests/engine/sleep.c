@@ -11,10 +11,9 @@ static int rank, size;
 /* Between nothing and some 30 us, drawn by each rank for itself: long enough to meet the other in each of its steps. */
 static void dawdle(unsigned *state)
 {
-    *state = *state * 1664525u + 1013904223u;
-    if (*state >> 31)
+    if (draw_next(state) % 2)
         sched_yield();
-    for (volatile unsigned i = 0; i < (*state >> 16) % 8192; i++)
+    for (volatile unsigned i = draw_next(state) % 8192; i > 0; i--)
         ;
 }
 

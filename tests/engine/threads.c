@@ -3,8 +3,8 @@
  * lost, doubled, reordered or changed. Some threads wait long, some test, some probe, some make communicators. The seed
  * is printed; MUR_TEST_SEED repeats one, MUR_TEST_SECONDS says how long (default 1). */
 #include <pthread.h>
-#include <time.h>
 
+#include "draw.h"
 #include "test.h"
 
 enum { THREADS = 8, MOST = 70000, KINDS = 4 };
@@ -13,19 +13,13 @@ static int rank; /* in my pair: 0 or 1 */
 static unsigned seed;
 static double seconds = 1;
 
-static unsigned next(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
-
 /* Both ends know what message `number` of a thread looks like. */
 static int length_of(unsigned number, unsigned thread, int source)
 {
     unsigned state = seed + number * 77 + thread * 1001 + (unsigned)source * 31337;
-    unsigned kind = next(&state) % 8;
+    unsigned kind = draw_next(&state) % 8;
 
-    return (int)(kind < 5 ? next(&state) % 64 : kind < 7 ? next(&state) % 9000 : next(&state) % MOST);
+    return (int)(kind < 5 ? draw_next(&state) % 64 : kind < 7 ? draw_next(&state) % 9000 : draw_next(&state) % MOST);
 }
 
 static void fill(unsigned char *data, int bytes, unsigned number, unsigned thread, int source)
@@ -132,7 +126,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_split(MPI_COMM_WORLD, rank / 2, rank, &pair);
     MPI_Comm_rank(pair, &rank);
-    seed = getenv("MUR_TEST_SEED") ? (unsigned)atoi(getenv("MUR_TEST_SEED")) : (unsigned)time(NULL);
+    seed = draw_seed();
     seconds = getenv("MUR_TEST_SECONDS") ? atof(getenv("MUR_TEST_SECONDS")) : 1;
     MPI_Bcast(&seed, 1, MPI_UNSIGNED, 0, MPI_COMM_WORLD);
     if (rank == 0)

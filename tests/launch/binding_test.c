@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Binding by itself, on made-up machines: the CPUs of each rank by hand; and hwloc's view of one it makes up. */
-#include <string.h>
 
-#include "check.h"
+#include "environment.h"
 #include "launch/alloc.h"
 #include "launch/hosts/binding.h"
 #include "launch/hosts/hosts.h"
@@ -148,12 +147,14 @@ static void test_bad(void)
 static void test_random(void)
 {
     for (int round = 0; round < 20000; round++) {
-        struct mur_binding_request request = {
-            .bind = rand() % MUR_PART_COUNT, .map = rand() % MUR_PART_COUNT, .width = rand() % 5, .block = rand() % 4};
+        struct mur_binding_request request = {.bind = below(MUR_PART_COUNT),
+                                              .map = below(MUR_PART_COUNT),
+                                              .width = (int)below(5),
+                                              .block = (int)below(4)};
         cpu_set_t set;
         cpu_set_t common;
 
-        if (!mur_binding_choose(&machine, &request, rand() % 1000, &set))
+        if (!mur_binding_choose(&machine, &request, (int)below(1000), &set))
             continue;
         CPU_AND(&common, &set, &machine.parts[MUR_PART_MACHINE].sets[0]);
         CHECK(CPU_COUNT(&set) > 0 && CPU_EQUAL(&common, &set));
@@ -221,18 +222,18 @@ static int test_hwloc(void)
     return 0;
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     int rc;
 
-    check_clear_environment();
+    clear_environment();
     make_machine();
     test_choices();
     test_bad();
-    check_seed(argc, argv);
+    unit_start();
     test_random();
     test_missing();
     test_sys();
     rc = test_hwloc();
-    return failures ? 1 : rc;
+    return unit_end() ? 1 : rc;
 }

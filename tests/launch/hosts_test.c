@@ -2,10 +2,9 @@
 /* The readers of host lists by themselves: what good ones mean, what is said of bad ones, and that no bytes harm them.
  */
 #include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "environment.h"
 #include "launch/alloc.h"
 #include "launch/hosts/hosts.h"
 #include "launch/hosts/managers.h"
@@ -224,7 +223,7 @@ static void check_manager(const char *settings, const char *only, const char *ti
     char *setting;
     bool is_good;
 
-    check_clear_environment();
+    clear_environment();
     while ((setting = strsep(&rest, ";"))) {
         char *value = strchr(setting, '=');
 
@@ -235,7 +234,7 @@ static void check_manager(const char *settings, const char *only, const char *ti
     check_text(settings, title ? title : "nobody", source ? source : "nobody");
     check_text(settings, expected, is_good ? show(&hosts) : problem.text);
     free(copy);
-    check_clear_environment();
+    clear_environment();
 }
 
 static const char *make_file(const char *text)
@@ -312,7 +311,7 @@ static void test_settings(void)
     const char *source;
     const char *path = make_file("a:2\nb");
 
-    check_clear_environment();
+    clear_environment();
     CHECK(mur_hosts_from_settings(&hosts, &source, &problem) && !source && hosts.count == 0);
     setenv("I_MPI_HYDRA_HOSTS_GROUP", "n[1-2]", 1);
     CHECK(mur_hosts_from_settings(&hosts, &source, &problem));
@@ -327,7 +326,7 @@ static void test_settings(void)
     CHECK(!mur_hosts_from_settings(&hosts, &source, &problem));
     check_part("a file that is not there", "OMPI_MCA_orte_default_hostfile: cannot read", problem.text);
     unlink(path);
-    check_clear_environment();
+    clear_environment();
 }
 
 /* ---- random bytes ---- */
@@ -397,26 +396,25 @@ static void test_random(int rounds)
         size_t length;
 
         if (round % 2) { /* a good one with a few bytes changed */
-            const char *from = good[rand() % 5];
+            const char *from = good[below(5)];
 
             length = strlen(from);
             memcpy(bytes, from, length);
-            for (int changes = rand() % 6; changes > 0; changes--)
-                bytes[(size_t)rand() % length] =
-                    rand() % 3 ? alphabet[(size_t)rand() % (sizeof alphabet - 1)] : (char)(rand() % 256);
+            for (int changes = (int)below(6); changes > 0; changes--)
+                bytes[below(length)] = below(3) ? alphabet[below(sizeof alphabet - 1)] : (char)below(256);
         } else {
-            length = (size_t)rand() % sizeof bytes;
+            length = below(sizeof bytes);
             for (size_t i = 0; i < length; i++)
-                bytes[i] = rand() % 8 ? alphabet[(size_t)rand() % (sizeof alphabet - 1)] : (char)(rand() % 256);
+                bytes[i] = below(8) ? alphabet[below(sizeof alphabet - 1)] : (char)below(256);
         }
         feed(bytes, length);
     }
-    check_clear_environment();
+    clear_environment();
 }
 
 int main(int argc, char **argv)
 {
-    check_clear_environment();
+    clear_environment();
     test_files();
     test_bad_files();
     test_lists();
@@ -425,7 +423,7 @@ int main(int argc, char **argv)
     test_slurm();
     test_managers();
     test_settings();
-    check_seed(argc, argv);
+    unit_start();
     test_random(argc > 2 ? atoi(argv[2]) : 20000);
-    return failures != 0;
+    return unit_end();
 }

@@ -1,29 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The launcher's key-value space against a plain table, with random puts, gets, removes, waits and settles, and its
  * limit. The seed is printed; MUR_TEST_SEED repeats one. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
 
 #include "kvs.h"
+#include "unit.h"
 
 enum { KEYS = 300, OWNERS = 7, STEPS = 200000 };
-
-static int failures;
-static unsigned state;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition) && failures++ < 20)                                                                           \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-    } while (0)
-
-static unsigned below(unsigned limit)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % limit;
-}
 
 /* The reference: what each key holds, and how often each owner waits for it. */
 static struct {
@@ -170,11 +152,8 @@ static void test_limit(void)
 
 int main(void)
 {
-    const char *given = getenv("MUR_TEST_SEED");
-
-    state = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    printf("seed %u\n", state);
+    unit_start();
     test_random();
     test_limit();
-    return failures > 0;
+    return unit_end();
 }

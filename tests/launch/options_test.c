@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The option parser by itself: what command lines mean, and that random ones never harm it. */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "environment.h"
 #include "launch/alloc.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
@@ -278,11 +276,11 @@ static void test_random(void)
         struct mur_jobspec job;
         char error[64] = "";
         char *argv[10] = {"mpiexec"};
-        int count = rand() % 9;
+        int count = (int)below(9);
         int ranks = 0;
 
         for (int i = 0; i < count; i++)
-            argv[i + 1] = (char *)words[rand() % (int)(sizeof words / sizeof words[0])];
+            argv[i + 1] = (char *)words[below(sizeof words / sizeof words[0])];
         if (mur_options_parse(argv, &job, error, sizeof error)) {
             CHECK(error[0]);
             continue;
@@ -308,10 +306,10 @@ static void test_random_files(void)
         char *argv[] = {"mpiexec", "-configfile", path, NULL};
         char error[64] = "";
         char bytes[80];
-        int length = rand() % (int)sizeof bytes;
+        int length = (int)below(sizeof bytes);
 
         for (int i = 0; i < length; i++)
-            bytes[i] = rand() % 30 ? alphabet[(size_t)rand() % (sizeof alphabet - 1)] : (char)(rand() % 256);
+            bytes[i] = below(30) ? alphabet[below(sizeof alphabet - 1)] : (char)below(256);
         CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, (size_t)length, 0) == length);
         if (mur_options_parse(argv, &job, error, sizeof error))
             CHECK(error[0]);
@@ -322,17 +320,17 @@ static void test_random_files(void)
     unlink(path);
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    check_clear_environment();
+    clear_environment();
     test_contexts();
     test_values();
     test_errors();
     test_hosts();
     test_launcher();
     test_rest();
-    check_seed(argc, argv);
+    unit_start();
     test_random();
     test_random_files();
-    return failures != 0;
+    return unit_end();
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Placement by itself: command lines and the hosts that their ranks get, by hand; and for random ones the rules. */
-#include <string.h>
 #include <unistd.h>
 
-#include "check.h"
+#include "environment.h"
 #include "launch/alloc.h"
 #include "launch/hosts/placement.h"
 #include "launch/options/options.h"
@@ -298,9 +297,9 @@ static int naive_host(const int *slots, const int *used, int hosts, bool is_by_n
 static void test_random(void)
 {
     for (int round = 0; round < 2000; round++) {
-        int hosts = 1 + rand() % 6;
-        int ranks = 1 + rand() % 40;
-        bool is_by_node = rand() % 2;
+        int hosts = 1 + (int)below(6);
+        int ranks = 1 + (int)below(40);
+        bool is_by_node = below(2);
         int slots[6];
         int used[6] = {0};
         int total = 0;
@@ -311,7 +310,7 @@ static void test_random(void)
         struct mur_problem problem;
 
         for (int i = 0; i < hosts; i++) {
-            slots[i] = rand() % 5;
+            slots[i] = (int)below(5);
             total += slots[i];
             sprintf(line + strlen(line), "%sh%d:%d", i ? "," : "-host ", i, slots[i]);
         }
@@ -343,12 +342,12 @@ static void test_random(void)
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
     int fd = mkstemp(path);
 
     CHECK(fd >= 0);
-    check_clear_environment();
+    clear_environment();
     test_slots();
     test_options();
     test_parts();
@@ -357,8 +356,8 @@ int main(int argc, char **argv)
     test_files();
     test_precedence();
     test_local();
-    check_seed(argc, argv);
+    unit_start();
     test_random();
     unlink(path);
-    return failures != 0;
+    return unit_end();
 }

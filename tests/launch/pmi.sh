@@ -24,10 +24,6 @@ rubbish "longer than" 'head -c 1000000 /dev/zero | tr "\0" x >&$PMI_FD'
 rubbish "in the place of a PMI command's length" 'echo "cmd=init pmi_version=2" >&$PMI_FD; echo hello >&$PMI_FD'
 rubbish "does not read" 'exec 2>/dev/null; echo "cmd=init pmi_version=1" >&$PMI_FD; yes cmd=get_maxes >&$PMI_FD'
 
-if ! command -v mpicc.mpich >/dev/null; then
-    echo "NOT TESTED with programs of MPICH: mpicc.mpich is missing (Debian: mpich)"
-    exit $FAILED
-fi
 cat >"$DIR/world.c" <<'C'
 #include <mpi.h>
 #include <stdio.h>
@@ -63,7 +59,10 @@ int main(int argc, char **argv)
     return 0;
 }
 C
-mpicc.mpich -o "$DIR/world" "$DIR/world.c" || fail "mpicc.mpich does not compile"
+if ! mpicc.mpich -o "$DIR/world" "$DIR/world.c"; then
+    echo "NOT TESTED with programs of MPICH: there is no mpicc.mpich that works (Debian: libmpich-dev)"
+    exit $FAILED
+fi
 
 for option in "" -o; do
     output=$(timeout 60 "$SMALL" $option 4 "$DIR/world" 2>&1)

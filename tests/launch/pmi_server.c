@@ -3,32 +3,12 @@
  * random bytes and mutated conversations, which must neither crash it nor make it grow. The seed is printed;
  * MUR_TEST_SEED repeats one. */
 #include <malloc.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "kvs.h"
 #include "pmi/server.h"
-
-static int failures;
-static unsigned state;
-
-#define CHECK(condition)                                                                                               \
-    do {                                                                                                               \
-        if (!(condition)) {                                                                                            \
-            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);                                    \
-            failures++;                                                                                                \
-        }                                                                                                              \
-    } while (0)
-
-static unsigned below(unsigned limit)
-{
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % limit;
-}
+#include "unit.h"
 
 /* One rank: the server, the rank's end, and what the agent was asked. */
 struct rank {
@@ -627,12 +607,9 @@ static void test_fuzz(int rounds)
 
 int main(int argc, char **argv)
 {
-    const char *given = getenv("MUR_TEST_SEED");
     size_t before, after;
 
-    state = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
-    printf("seed %u\n", state);
-    fflush(stdout);
+    unit_start();
     compose();
     test_talk_1();
     test_splits(said_1, answer_1, log_1);
@@ -649,6 +626,5 @@ int main(int argc, char **argv)
     test_fuzz(argc > 1 ? atoi(argv[1]) : 10000);
     after = mallinfo2().uordblks;
     CHECK(after < before + (512 << 10)); /* nothing is left behind but what malloc keeps for later */
-    printf("%d failures\n", failures);
-    return failures > 0;
+    return unit_end();
 }

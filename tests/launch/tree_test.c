@@ -2,13 +2,12 @@
 /* The job as bytes: what is written is read back the same; and bytes that were changed, cut or made up are refused, or
  * read as some job that holds together, but never harm. Also addresses and the greeting of agents. */
 #include <stdbool.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/address.h"
 #include "base/handshake.h"
-#include "check.h"
 #include "launch/tree/spec.h"
+#include "unit.h"
 
 static struct mur_jobspec example(void)
 {
@@ -74,11 +73,6 @@ static void check(const struct mur_jobspec *job)
     for (int i = 0; i < job->size; i++)
         CHECK(job->node_of[i] >= 0 && job->node_of[i] < job->hosts.count);
     CHECK(job->local_node >= -1 && job->local_node < job->hosts.count);
-}
-
-static size_t below(size_t limit)
-{
-    return (size_t)rand() % limit;
 }
 
 static void bears_any_bytes(void)
@@ -158,12 +152,12 @@ static void greets_nobody_else(void)
     }
 }
 
-int main(int argc, char **argv)
+int main(void)
 {
-    check_seed(argc, argv);
+    unit_start();
     reads_what_it_wrote();
     bears_any_bytes();
     reads_addresses();
     greets_nobody_else();
-    return failures != 0;
+    return unit_end();
 }

@@ -6,11 +6,10 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <time.h>
 
 #include <cmocka.h>
 
+#include "draw.h"
 #include "match/match.h"
 
 enum { STEPS = 200000, MOST = 3000, SOURCES = 4, TAGS = 5, CONTEXTS = 2 };
@@ -27,8 +26,7 @@ static unsigned state;
 
 static unsigned below(unsigned limit)
 {
-    state = state * 1664525u + 1013904223u;
-    return (state >> 8) % limit;
+    return draw_next(&state) % limit;
 }
 
 static void drop(struct entry **list, int *count, int at)
@@ -114,10 +112,8 @@ static void withdraw(void)
 /* Phases in which messages or receives prevail, so that both lists get long. */
 static void random_steps(void **unused)
 {
-    const char *given = getenv("MUR_TEST_SEED");
-
     (void)unused;
-    state = given ? (unsigned)strtoul(given, NULL, 10) : (unsigned)time(NULL);
+    state = draw_seed();
     printf("seed %u\n", state);
     assert_int_equal(mur_match_setup(), 0);
     for (uint32_t step = 0; step < STEPS; step++) {

@@ -81,8 +81,9 @@ static void *run(void *argument)
     unsigned seed = *(unsigned *)argument;
 
     for (int i = 0; i < ROUNDS; i++) {
-        seed = seed * 1664525u + 1013904223u;
-        one_round(seed >> 20, keys[(seed >> 8) % KEYS]);
+        int key = keys[draw_next(&seed) % KEYS];
+
+        one_round(draw_next(&seed), key);
     }
     return NULL;
 }

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "draw.h"
 #include "test.h"
 
 enum { LARGE = 200000, ROUNDS = 20, HOLD = 6 };
@@ -16,12 +17,6 @@ struct frame { /* as src/transport/tcp/tcp.h has it */
     int32_t source, tag;
     uint32_t bytes, spare;
 };
-
-static unsigned next(unsigned *state)
-{
-    *state = *state * 1664525u + 1013904223u;
-    return *state >> 8;
-}
 
 /* The connections of this process, of which one leads to rank 0. */
 static void write_to_all(const void *data, size_t bytes)
@@ -40,19 +35,19 @@ static void write_to_all(const void *data, size_t bytes)
 static void write_garbage(unsigned *state)
 {
     static unsigned char data[3000];
-    struct frame frame = {.kind = (uint16_t)(next(state) % 12), .flags = (uint16_t)(next(state) % 8)};
-    size_t bytes = 24 + next(state) % 2000 / 8 * 8;
+    struct frame frame = {.kind = (uint16_t)(draw_next(state) % 12), .flags = (uint16_t)(draw_next(state) % 8)};
+    size_t bytes = 24 + draw_next(state) % 2000 / 8 * 8;
 
     for (size_t i = 0; i < sizeof data; i++)
-        data[i] = (unsigned char)next(state);
+        data[i] = (unsigned char)draw_next(state);
     frame.kind += frame.kind == HOLD;
-    frame.context = next(state) % 3 ? next(state) % 8 : next(state);
-    frame.source = (int32_t)(next(state) % 4) - 1;
-    frame.tag = (int32_t)(next(state) % 8);
+    frame.context = draw_next(state) % 3 ? draw_next(state) % 8 : draw_next(state);
+    frame.source = (int32_t)(draw_next(state) % 4) - 1;
+    frame.tag = (int32_t)(draw_next(state) % 8);
     frame.bytes = (uint32_t)bytes - 24;
-    if (next(state) % 4 == 0) /* less than there is, or more than can be: for any other the receiver would wait */
-        frame.bytes = next(state) % 2 ? (uint32_t)(next(state) % bytes) / 2 : 1u << 20 | next(state);
-    if (next(state) % 3)
+    if (draw_next(state) % 4 == 0) /* less than there is, or more than can be: for any other the receiver would wait */
+        frame.bytes = draw_next(state) % 2 ? (uint32_t)(draw_next(state) % bytes) / 2 : 1u << 20 | draw_next(state);
+    if (draw_next(state) % 3)
         memcpy(data, &frame, sizeof frame);
     write_to_all(data, bytes);
 }
@@ -68,7 +63,7 @@ int main(int argc, char **argv)
     for (int round = 0; round < ROUNDS; round++) {
         MPI_Sendrecv_replace(buffer, round % 2 ? LARGE : 100, MPI_BYTE, 1 - rank, 0, 1 - rank, 0, MPI_COMM_WORLD,
                              MPI_STATUS_IGNORE);
-        if (rank == 1 && round >= 2 && next(&state) % 4 == 0)
+        if (rank == 1 && round >= 2 && draw_next(&state) % 4 == 0)
             write_garbage(&state);
     }
     MPI_Finalize();

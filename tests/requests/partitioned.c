@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned communication: equal and unequal numbers of partitions on the two sides, any order of readiness, partial
- * arrival, many starts, derived types, empty and null ones, and requests freed before they were ever used. */
+ * arrival, many starts, derived types, empty and null ones, too much and too little room, and requests freed before
+ * they were ever used. */
 #include "test.h"
 
 static int rank, peer;
@@ -75,6 +76,57 @@ static void partial(void)
     MPI_Request_free(&requests[1]);
 }
 
+/* The send has `sent` partitions of `each` ints, the receive room for `room` of one int. */
+static void unequal(int sent, int each, int room, MPI_Datatype type)
+{
+    int *out = malloc((size_t)(sent * each) * sizeof *out), *in = malloc((size_t)room * 2 * sizeof *in);
+    MPI_Count extent, lb;
+    MPI_Request requests[2];
+    int step;
+
+    MPI_Type_get_extent_c(type, &lb, &extent);
+    step = (int)(extent / (MPI_Count)sizeof(int));
+    MPI_Psend_init(out, sent, each, MPI_INT, peer, 13, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(in, room, 1, type, peer, 13, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    for (int start = 0; start < 3; start++) {
+        MPI_Status status;
+        int code, error_class, count, flag = 0;
+
+        for (int i = 0; i < sent * each; i++)
+            out[i] = peer + start + i;
+        for (int i = 0; i < room; i++)
+            in[i * step] = -1;
+        MPI_Startall(2, requests);
+        MPI_Pready_range(0, sent - 1, requests[0]);
+        CHECK(MPI_Parrived(requests[1], room - 1, &flag) == MPI_SUCCESS);
+        CHECK(MPI_Wait(&requests[0], MPI_STATUS_IGNORE) == MPI_SUCCESS);
+        code = MPI_Wait(&requests[1], &status);
+        MPI_Error_class(code, &error_class);
+        CHECK(error_class == (sent * each > room ? MPI_ERR_TRUNCATE : MPI_SUCCESS));
+        MPI_Get_count(&status, type, &count);
+        CHECK(error_class || count == sent * each);
+        for (int i = 0; i < room; i++)
+            CHECK(in[i * step] == (error_class || i >= sent * each ? -1 : rank + start + i));
+    }
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+    free(out);
+    free(in);
+}
+
+static void too_much_or_too_little(MPI_Datatype pair)
+{
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    unequal(1, 1, 2, MPI_INT);
+    unequal(3, 5, 40, MPI_INT);
+    unequal(3, 5, 40, pair);
+    unequal(2, 100000, 300000, pair);
+    unequal(2, 1, 1, MPI_INT);
+    unequal(2, 1, 1, pair);
+    unequal(3, 300000, 600000, MPI_INT); /* a rendezvous, which would wait for ever */
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+}
+
 static void unused_and_null(void)
 {
     MPI_Request requests[2];
@@ -112,6 +164,7 @@ int main(int argc, char **argv)
     exchange(4, 4, 0, 2, MPI_INT);
     partial();
     unused_and_null();
+    too_much_or_too_little(pair);
     exchange(5, 10, 100, 2, MPI_INT);
     MPI_Type_free(&pair);
     MPI_Finalize();

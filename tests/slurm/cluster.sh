@@ -15,6 +15,7 @@ cluster_missing() { # what is missing to start one; nothing when all is there
     for program in munged slurmctld slurmd srun; do
         command -v $program >/dev/null || echo "$program"
     done
+    getent hosts "$(uname -n)" >/dev/null || echo "an address of $(uname -n) (in /etc/hosts)"
 }
 
 cluster_log() { tail -n 15 "$CLUSTER"/*.log 2>/dev/null; }

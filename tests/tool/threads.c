@@ -47,24 +47,23 @@ static void use_once(unsigned *state)
     int provided, index;
     MPI_Count value;
 
-    *state = *state * 1664525u + 1013904223u;
     CHECK(MPI_T_init_thread(MPI_THREAD_MULTIPLE, &provided) == MPI_SUCCESS && provided == MPI_THREAD_MULTIPLE);
     CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
-    handle = tool_meter(session, names[(*state >> 8) % 3], MPI_T_PVAR_CLASS_COUNTER, NULL);
+    handle = tool_meter(session, names[draw_next(state) % 3], MPI_T_PVAR_CLASS_COUNTER, NULL);
     before = tool_read(session, handle);
     after = tool_read(session, handle);
     CHECK(after >= before && before < 1000000000);
-    if (*state & 1 << 20) {
+    if (draw_next(state) % 2) {
         chunk = tool_control("MUR_SHM_COPY_CHUNK");
-        value = 4096 * (1 + (*state >> 12) % 100);
+        value = 4096 * (1 + draw_next(state) % 100);
         CHECK(MPI_T_cvar_write(chunk, &value) == MPI_SUCCESS);
         CHECK(MPI_T_cvar_handle_free(&chunk) == MPI_SUCCESS);
     }
-    if (*state & 1 << 21) {
+    if (draw_next(state) % 2) {
         CHECK(MPI_T_event_get_index("message_unexpected", &index) == MPI_SUCCESS);
         CHECK(MPI_T_event_handle_alloc(index, NULL, MPI_INFO_NULL, &registration) == MPI_SUCCESS);
         CHECK(MPI_T_event_register_callback(registration,
-                                            *state & 1 << 22 ? MPI_T_CB_REQUIRE_NONE : MPI_T_CB_REQUIRE_THREAD_SAFE,
+                                            draw_next(state) % 2 ? MPI_T_CB_REQUIRE_NONE : MPI_T_CB_REQUIRE_THREAD_SAFE,
                                             MPI_INFO_NULL, NULL, hear) == MPI_SUCCESS);
         if (is_running)
             tool_meter(session, "comm_unexpected_length", MPI_T_PVAR_CLASS_LEVEL, &world);

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "boot/pmi/pmix_abi.h"
+#include "boot/pmi/pmix_leave.h"
 #include "boot/pmi/protocol.h"
 #include "mpi.h"
 
@@ -387,9 +388,11 @@ static void abort_job(struct mur_pmi *pmi, int code, const char *text)
 
 static int finalize(struct mur_pmi *pmi)
 {
+    int connection = pmi->is_spawned ? mur_pmix_leave_begin() : -1; /* with any other job the server ends, too */
     int status = pmi->pmix->call.finalize(NULL, 0);
     int rc = status == MUR_PMIX_SUCCESS ? MPI_SUCCESS : failed(pmi, "say goodbye", status);
 
+    mur_pmix_leave_end(connection);
     free(pmi->pmix);
     pmi->pmix = NULL;
     return rc;

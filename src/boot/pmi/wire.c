@@ -160,16 +160,28 @@ static int split_address(const char *address, char *host, size_t bytes, const ch
     return MPI_SUCCESS;
 }
 
+/* Some containers cannot find their own name: then it is this machine. Returns as getaddrinfo does. */
+static int look_up(const char *host, const char *port, struct addrinfo **found)
+{
+    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV};
+    int rc = getaddrinfo(host, port, &hints, found);
+    char own[256] = "";
+
+    if (rc && gethostname(own, sizeof own - 1) == 0 && strcmp(host, own) == 0)
+        return getaddrinfo(NULL, port, &hints, found);
+    return rc;
+}
+
 int mur_pmi_wire_connect(struct mur_pmi *pmi, const char *address)
 {
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_NUMERICSERV}, *found;
+    struct addrinfo *found;
     const char *port = NULL;
     char host[256];
     int rc = split_address(address, host, sizeof host, &port), error = 0;
 
     if (rc)
         return rc;
-    rc = getaddrinfo(host, port, &hints, &found);
+    rc = look_up(host, port, &found);
     if (rc)
         return mur_error(MPI_ERR_OTHER, "cannot find the launcher's host '%s' (PMI_PORT=%s): %s", host, address,
                          gai_strerror(rc));

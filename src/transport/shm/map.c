@@ -9,11 +9,13 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "transport/shm/shm.h"
 
 enum { PAGE = 4096 };
+static const uint64_t LARGE = 2 << 20; /* pieces of this size may have large pages: they start at such a boundary */
 
 static uint64_t rounded(size_t bytes)
 {
@@ -36,9 +38,38 @@ static bool extend(uint64_t end)
 static uint64_t cut(size_t bytes)
 {
     uint64_t first = mur_job_bytes(mur_process.size) + mur_process.node_bytes;
-    uint64_t start = first + atomic_fetch_add(&mur_shm.node->beyond, rounded(bytes));
+    uint64_t gap = bytes >= LARGE ? LARGE - PAGE : 0;
+    uint64_t start = first + atomic_fetch_add(&mur_shm.node->beyond, rounded(bytes) + gap);
 
+    start = (start + gap) & ~(uint64_t)gap;
     return extend(start + rounded(bytes)) ? start : 0;
+}
+
+static void *map_at(void *address, size_t bytes, uint64_t token)
+{
+    return mmap(address, rounded(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | (address ? MAP_FIXED : 0),
+                mur_process.node_fd, (off_t)token);
+}
+
+/* Large pages, where the system gives them to shared memory, need addresses that fit to the place in the file. */
+static void *map_large(size_t bytes, uint64_t token)
+{
+    char *range = mmap(NULL, rounded(bytes) + LARGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    size_t before;
+    void *memory;
+
+    if (range == MAP_FAILED)
+        return MAP_FAILED;
+    before = -(uintptr_t)range & (LARGE - 1);
+    if (before)
+        munmap(range, before);
+    munmap(range + before + rounded(bytes), LARGE - before);
+    memory = map_at(range + before, bytes, token);
+    if (memory == MAP_FAILED)
+        munmap(range + before, rounded(bytes));
+    else if (mur_settings.huge_pages)
+        madvise(memory, rounded(bytes), MADV_HUGEPAGE);
+    return memory;
 }
 
 void *mur_shm_map(size_t bytes, uint64_t *token)
@@ -50,8 +81,7 @@ void *mur_shm_map(size_t bytes, uint64_t *token)
         return NULL;
     if (!*token && !(*token = cut(bytes)))
         return NULL;
-    memory = mmap(NULL, rounded(bytes), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, mur_process.node_fd,
-                  (off_t)*token);
+    memory = bytes >= LARGE ? map_large(bytes, *token) : map_at(NULL, bytes, *token);
     return memory == MAP_FAILED ? NULL : memory;
 }
 

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* A process's desk: a few lines of shared memory, on which others of its node put what it may do for them while it
+ * waits. One of them has it at a time, and the state says for what: a small operation that the process does alone
+ * (errand.c), or a large one that both do (joint.c). */
+#ifndef MUR_RMA_DESK_H
+#define MUR_RMA_DESK_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "engine/tract.h"
+
+/* Free is 0: the engine looks for anything else. */
+enum {
+    MUR_DESK_FREE,
+    MUR_DESK_TAKEN,
+    MUR_DESK_POSTED,
+    MUR_DESK_CLAIMED,
+    MUR_DESK_DONE,
+    MUR_DESK_FAILED,
+    MUR_DESK_JOINT
+};
+
+enum { MUR_DESK_DATA = 16384 };
+
+/* What the two who perform a joint operation have to know. */
+struct mur_rma_joint_task {
+    struct mur_spot origin, result;
+    uint64_t place, bytes;
+    uint32_t piece, pieces; /* bytes of each but the last; how many */
+    uint32_t context;
+    uint32_t kind, reduction, basic; /* enum mur_rma_kind, enum mur_reduction, the type of the elements */
+};
+
+struct mur_rma_joint {
+    /* From the high end: the number of the operation, 32 bits; pieces claimed from the back, and from the front. */
+    _Atomic uint64_t claimed __attribute__((aligned(64)));
+    struct mur_rma_joint_task task __attribute__((aligned(64)));
+    _Atomic uint32_t done __attribute__((aligned(64))); /* pieces from the back */
+};
+
+/* An errand that is small fits in the first line. */
+struct mur_rma_desk {
+    _Atomic uint32_t state __attribute__((aligned(64)));
+    uint32_t context, bytes;
+    uint16_t kind, reduction; /* enum mur_rma_kind, enum mur_reduction */
+    uint64_t place;
+    uint32_t basic; /* type of the elements */
+    uint32_t unused;
+    unsigned char data[MUR_DESK_DATA]; /* brought, then fetched; of a swap, two values of a few bytes */
+    struct mur_rma_joint joint;
+};
+
+/* Does a piece, if there is one left that this process can do. */
+bool mur_rma_joint_serve(struct mur_rma_joint *joint);
+
+#endif
