@@ -84,7 +84,7 @@ struct mur_schedule {
     int error;                   /* the first, after which no more rounds are started */
     int flaw;                    /* the first of those after which they are */
     mur_step_visitor *visit;     /* gets each step instead of its being kept; NULL, but to count what does not fit */
-    bool has_ahead;          /* some step is ahead */
+    bool has_ahead;              /* some step is ahead */
     int count, capacity;
     int round, next; /* the steps of the round under way are [round, next) */
     struct mur_step *steps;
@@ -123,8 +123,8 @@ void mur_schedule_send_late(struct mur_schedule *schedule, const struct mur_late
 void mur_schedule_receive_late(struct mur_schedule *schedule, const struct mur_late *late, struct mur_type *type,
                                int rank);
 
-/* Messages that are ahead: the rounds that follow do not wait for them, unless one has a step that does so, and only the
- * schedule's end waits for all. They return what mur_schedule_await takes. */
+/* Messages that are ahead: the rounds that follow do not wait for them, unless one has a step that does so, and only
+ * the schedule's end waits for all. They return what mur_schedule_await takes. */
 int mur_schedule_send_ahead(struct mur_schedule *schedule, const void *buffer, MPI_Count count, struct mur_type *type,
                             int rank);
 int mur_schedule_receive_ahead(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,

@@ -172,8 +172,8 @@ static void make_files(void)
 {
     MPI_File file;
 
-    MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
-                  &file);
+    MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE,
+                  MPI_INFO_NULL, &file);
     know(FILE_, "a file", file);
     MPI_File_open(MPI_COMM_SELF, file_name(getpid()), MPI_MODE_RDONLY, MPI_INFO_NULL, &file);
     know(FILE_, "read only", file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank has no memory for its part in making a communicator: memory FUNCTION RANK WHICH, the rank's allocation that
- * fails, counted from 0. The library may do without, and the communicator works; or the job ends, and says so. Ends with
- * exit code 0 if the rank does not allocate so often, with 4 if it did without. FUNCTION is a name, or nothing: the names
- * are printed. */
+ * fails, counted from 0. The library may do without, and the communicator works; or the job ends, and says so. Ends
+ * with exit code 0 if the rank does not allocate so often, with 4 if it did without. FUNCTION is a name, or nothing:
+ * the names are printed. */
 #define _GNU_SOURCE
 #include "scarce.h"
 #include "test.h"

@@ -13,7 +13,8 @@ enum { BATCH = 32 }; /* frames delivered from one lane before the others are loo
 void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS])
 {
     for (int i = 0; i < MUR_RINGS; i++)
-        ring[i] = (struct mur_ring){.memory = mur_lane_payload(lane, i), .bytes = lane->bytes[i]};
+        ring[i] = (struct mur_ring){
+            .memory = mur_lane_payload(lane, i), .bytes = lane->bytes[i], .is_downward = i == MUR_RING_SMALL};
 }
 
 /* Until a lane has been made that has it, and between a rank and itself, the express record is one that nobody writes.
@@ -65,12 +66,14 @@ static inline uint32_t rounded(uint32_t bytes)
     return (bytes + MUR_CACHE_LINE - 1) & ~(uint32_t)(MUR_CACHE_LINE - 1);
 }
 
-/* The memory of what is put there. A ring is filled from its end to its beginning, each piece of it upwards: the
- * reader's hardware fetches ahead of what it reads, and then comes to what was read before, not to what the sender
- * writes next. */
+/* The memory of what is put there. The small ring is filled from its end to its beginning, each piece of it upwards:
+ * the reader's hardware fetches ahead of what it reads, and then comes to what was read before, not to what the sender
+ * writes next. In the large ring it comes to more of the same message, which is right (1 MiB: 36 us; downwards 42). */
 static inline unsigned char *memory_at(const struct mur_ring *ring, uint32_t start, uint32_t bytes)
 {
-    return ring->memory + (ring->bytes - (start & (ring->bytes - 1)) - rounded(bytes));
+    uint32_t at = start & (ring->bytes - 1);
+
+    return ring->memory + (ring->is_downward ? ring->bytes - at - rounded(bytes) : at);
 }
 
 /* Whether a record with so many bytes of data is a whole line. */

@@ -116,6 +116,7 @@ struct mur_ring {
     uint32_t bytes;    /* of the ring, a power of two */
     uint32_t next;     /* position, not reduced modulo the ring */
     uint32_t consumed; /* of the sender: as last looked up */
+    bool is_downward;  /* filled from its end to its beginning */
 };
 
 /* This end of the express record between this process and a peer. */
