@@ -7,6 +7,7 @@
 
 #include "base/copy.h"
 #include "base/counters.h"
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "coll/choose.h"
@@ -259,7 +260,7 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
     begin(&op);
     for (int i = 0; !go_on(&op); i++) {
         if (i < polls) {
-            mur_wait_relax();
+            mur_cpu_relax();
             if (i % 16 == 15)
                 mur_progress();
             continue;
@@ -358,7 +359,7 @@ static int start_kept(struct mur_request *request)
     begin(op);
     run_kept(&op->task, &is_over);
     for (int i = 0; i < looks && !is_over; i++) { /* what small data need on cores of their own */
-        mur_wait_relax();
+        mur_cpu_relax();
         run_kept(&op->task, &is_over);
     }
     if (!is_over)

@@ -8,7 +8,6 @@
 bool mur_node_take_half(struct mur_node_op *op)
 {
     struct mur_board *board = op->board;
-
     uint64_t busy = board->busy[board->turn], others = board->others[MUR_BOARD_HALVES];
 
     if (!mur_board_all_passed(board, busy > others ? busy : others, &op->next))

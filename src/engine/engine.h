@@ -94,10 +94,9 @@ extern bool mur_wait_is_long;
  * moved nothing. */
 bool mur_poke(void);
 
-/* For loops that look at one place in memory before they wait for long: how often they may look, and the pause between
- * two looks. None where the core is wanted by another rank. */
+/* For loops that look at one place in memory before they wait for long: how often they may look, with a pause between
+ * two looks (mur_cpu_relax). None where the core is wanted by another rank. */
 int mur_wait_polls(void);
-void mur_wait_relax(void);
 
 /* Sends unless there is a backlog, which must keep the order. */
 static inline bool mur_send_frame(struct mur_peer *peer, const struct mur_frame *frame, const void *data)

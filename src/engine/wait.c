@@ -38,11 +38,6 @@ static struct {
     bool is_known;
 } budget;
 
-void mur_wait_relax(void)
-{
-    mur_cpu_relax();
-}
-
 /* Chooses the budget. Until all ranks of the node have said where they may run, it may change. */
 static void choose_budget(void)
 {
@@ -92,7 +87,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
             choose_budget();
     }
     if (now - waiter->since < budget.spin) {
-        mur_wait_relax();
+        mur_cpu_relax();
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
     } else if (now - waiter->since < budget.spin + budget.yield) {
@@ -115,7 +110,7 @@ void mur_waiter_idle(struct mur_waiter *waiter)
         idle_long(waiter);
     } else {
         mur_wait_is_long = false;
-        mur_wait_relax();
+        mur_cpu_relax();
         mur_engine_breathe();
     }
 }

@@ -66,7 +66,7 @@ static size_t huge_page_bytes(void)
 }
 
 /* Whether the system gives transparent huge pages by this rule of its own: to those who ask for them at least. */
-static bool has_huge(const char *rule)
+static bool read_rule(const char *rule)
 {
     char path[96], text[128] = "";
     const char *chosen;
@@ -100,11 +100,24 @@ static bool map_reserved(struct allocation *allocation, size_t huge)
     return true;
 }
 
+/* For memory that is shared, and for a process's own; read once. */
+static bool has_huge(bool is_shared)
+{
+    static bool is_known, of_shared, of_own;
+
+    if (!is_known) {
+        of_shared = read_rule("shmem_enabled");
+        of_own = read_rule("enabled");
+        is_known = true;
+    }
+    return is_shared ? of_shared : of_own;
+}
+
 /* Huge pages of its own are worth more to most than sharing. */
 static bool should_share(bool is_large)
 {
     return mur_settings.alloc_shared > 0 ||
-           (mur_settings.alloc_shared < 0 && (!is_large || has_huge("shmem_enabled") || !has_huge("enabled")));
+           (mur_settings.alloc_shared < 0 && (!is_large || has_huge(true) || !has_huge(false)));
 }
 
 static bool provide(struct allocation *allocation, size_t alignment)
@@ -119,7 +132,7 @@ static bool provide(struct allocation *allocation, size_t alignment)
     if (should_share(is_large)) {
         allocation->memory = mur_heap_get(allocation->bytes ? allocation->bytes : 1, alignment);
         allocation->is_shared = allocation->memory != NULL;
-        allocation->is_huge = allocation->is_shared && is_large && has_huge("shmem_enabled");
+        allocation->is_huge = allocation->is_shared && is_large && has_huge(true);
         if (allocation->is_shared)
             return true;
     }

@@ -5,6 +5,7 @@
 
 #include "base/copy.h"
 #include "base/counters.h"
+#include "base/cpu.h"
 #include "base/error.h"
 #include "base/events.h"
 #include "boot/process.h"
@@ -271,7 +272,7 @@ static bool await(void *buffer, MPI_Count count, struct mur_type *type, struct m
 
         is_met = mur_awaited.is_met;
         if (!moved)
-            mur_wait_relax();
+            mur_cpu_relax();
     }
     awaiting.is_busy = false;
     *request_p = awaiting.request;

@@ -333,13 +333,13 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
 
 /* ---- the receiver ---- */
 
-/* By loads and stores of at least one side. */
+/* By loads and stores of at least one side; the sender is told where this one's buffer lies. */
 static bool is_mapped(const struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
-    const struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
-    struct mur_spot spot;
+    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
 
-    return transfer->source_spot.token || mur_tract_find(request->buffer, bytes, &spot);
+    find_spot(request->buffer, bytes, &transfer->target_spot);
+    return transfer->source_spot.token || transfer->target_spot.token;
 }
 
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
@@ -347,7 +347,6 @@ static void accept_by_copy(struct mur_request *request, const struct mur_ready *
     struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
     bool is_over;
 
-    find_spot(request->buffer, bytes, &transfer->target_spot);
     transfer->limit = bytes;
     transfer->source = ready->address;
     transfer->target = (uintptr_t)request->buffer;

@@ -20,6 +20,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "base/counters.h"
+#include "base/cpu.h"
 #include "base/settings.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
@@ -109,7 +110,7 @@ static bool is_claimed(struct mur_rma_desk *desk)
         state = atomic_load_explicit(&desk->state, memory_order_relaxed);
         if (state != MUR_DESK_POSTED)
             return true;
-        mur_wait_relax();
+        mur_cpu_relax();
         if (looks % LOOKS)
             continue;
         serve();
@@ -129,7 +130,7 @@ static bool is_done(struct mur_rma_desk *desk)
 
     for (int spins = 0; (state = atomic_load_explicit(&desk->state, memory_order_acquire)) == MUR_DESK_CLAIMED; spins++)
         if (spins < SPINS)
-            mur_wait_relax();
+            mur_cpu_relax();
         else
             sched_yield();
     return state == MUR_DESK_DONE;

@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
@@ -90,7 +91,7 @@ static int wait_for_rest(struct help *help, int rank)
 {
     for (int spins = 0; atomic_load_explicit(&help->done, memory_order_acquire) < help->bytes; spins++)
         if (spins < SPINS)
-            mur_wait_relax();
+            mur_cpu_relax();
         else
             sched_yield();
     return atomic_load_explicit(&help->has_failed, memory_order_relaxed)

@@ -18,6 +18,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "base/cpu.h"
 #include "base/settings.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
@@ -124,7 +125,7 @@ static void wait_for_rest(struct mur_rma_joint *joint, uint32_t pieces)
 {
     for (int spins = 0; atomic_load_explicit(&joint->done, memory_order_acquire) < pieces; spins++)
         if (spins < SPINS)
-            mur_wait_relax();
+            mur_cpu_relax();
         else
             sched_yield();
 }

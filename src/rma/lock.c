@@ -7,6 +7,7 @@
 #include <sched.h>
 #include <stdlib.h>
 
+#include "base/cpu.h"
 #include "base/error.h"
 #include "boot/process.h"
 #include "rma/control.h"
@@ -23,7 +24,7 @@ void mur_stripe_wait(_Atomic uint32_t *word)
         if (spins >= STRIPE_SPINS)
             sched_yield();
         else
-            mur_wait_relax();
+            mur_cpu_relax();
         if (atomic_load_explicit(word, memory_order_relaxed))
             continue;
         free = 0;

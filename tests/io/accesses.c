@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "scratch.h"
 
 enum { LARGEST = 1 << 19, MAX_CELLS = 600 };
 
@@ -428,14 +429,12 @@ static void round_of_access(int round)
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR"), *rounds = getenv("MUR_TEST_ROUNDS");
-    int pid = (int)getpid();
+    const char *rounds = getenv("MUR_TEST_ROUNDS");
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-accesses-%d", temporary ? temporary : "/tmp", pid);
+    scratch_name(name, sizeof name, "accesses");
     expected = malloc(LARGEST);
     found = malloc(LARGEST);
     CHECK(expected && found);

@@ -7,6 +7,7 @@
 
 #include "forms.h"
 #include "random.h"
+#include "scratch.h"
 
 enum { DIMENSIONS = 3, LONGEST = 30 };
 
@@ -153,16 +154,13 @@ static void read_rows(MPI_File file, const struct array *array, int round, MPI_O
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    int pid = (int)getpid();
     struct array array;
     MPI_File file;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-arrays-%d", temporary ? temporary : "/tmp", pid);
+    scratch_name(name, sizeof name, "arrays");
     random_start();
     CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                         &file) == MPI_SUCCESS);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "scratch.h"
 #include "test.h"
 
 enum { PARTS = 6, LONGEST = 3 << 20, ROOM = 2 * LONGEST };
@@ -237,8 +238,7 @@ static void beside_sieves(void)
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    int pid = (int)getpid(), expected = may_run();
+    int expected = may_run();
     struct part parts[PARTS];
     MPI_File file;
 
@@ -248,8 +248,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-background-%d", temporary ? temporary : "/tmp", pid);
+    scratch_name(name, sizeof name, "background");
     random_start();
     CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file) == MPI_SUCCESS);
     for (int round = 0; round < 4; round++) {

@@ -3,6 +3,7 @@
  * others, which gave right ones, do not wait for it but hear which rank it was; and the next calls work. */
 #include <unistd.h>
 
+#include "scratch.h"
 #include "test.h"
 
 enum { COUNT = 300 };
@@ -181,14 +182,10 @@ static void others(void)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TMPDIR");
-    int pid = (int)getpid();
-
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-io-refused-%d", folder ? folder : "/tmp", pid);
+    scratch_name(name, sizeof name, "io-refused");
     MPI_Type_contiguous(2, MPI_INT, &uncommitted);
     CHECK(MPI_File_open(MPI_COMM_WORLD, name, MPI_MODE_RDWR | MPI_MODE_CREATE | MPI_MODE_DELETE_ON_CLOSE, MPI_INFO_NULL,
                         &file) == MPI_SUCCESS);

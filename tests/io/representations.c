@@ -7,6 +7,7 @@
 
 #include "forms.h"
 #include "random.h"
+#include "scratch.h"
 
 enum { ROOM = 64 << 10 };
 
@@ -218,15 +219,13 @@ static void one_case(MPI_File file, int index, int is_external)
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    int pid = (int)getpid(), tested = 0;
+    int tested = 0;
     MPI_File file;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-representations-%d", temporary ? temporary : "/tmp", pid);
+    scratch_name(name, sizeof name, "representations");
     random_start();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "scratch.h"
 #include "test.h"
 
 static int rank, size;
@@ -181,14 +182,10 @@ static void permissions(void)
 
 int main(int argc, char **argv)
 {
-    const char *temporary = getenv("TMPDIR");
-    int pid = (int)getpid();
-
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(folder, sizeof folder, "%s/murmur-io-%d", temporary ? temporary : "/tmp", pid);
+    scratch_name(folder, sizeof folder, "io");
     snprintf(name, sizeof name, "%.280s/file", folder);
     if (rank == 0)
         CHECK(mkdir(folder, 0700) == 0);

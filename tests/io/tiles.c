@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "scratch.h"
 #include "test.h"
 
 enum { ARRAYS = 4, ROWS = 9, COLUMNS = 40, ROUNDS = 40, GAP = 0x5a5a5a5a };
@@ -171,14 +172,10 @@ static void run_round(void)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TMPDIR");
-    int pid = (int)getpid();
-
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    MPI_Bcast(&pid, 1, MPI_INT, 0, MPI_COMM_WORLD);
-    snprintf(name, sizeof name, "%s/murmur-io-tiles-%d", folder ? folder : "/tmp", pid);
+    scratch_name(name, sizeof name, "io-tiles");
     random_start();
     for (int i = 0; i < ROUNDS; i++) {
         draw();

@@ -2,37 +2,12 @@
 /* Many pieces from MPI_Alloc_mem, freed in any order, some used as buffers and windows meanwhile: no descriptor is
  * taken, mappings stay few however many pieces there are, and what is freed is given back. */
 #include "descriptors.h"
+#include "memory_use.h"
 #include "random.h"
 
 enum { PIECES = 5000, LARGE = 3 << 20, ROUNDS = 8, LIVE = 8, WINDOWS = 200, MAPPINGS_MAX = 40 };
 
 static int rank, size;
-
-static int count_mappings(void)
-{
-    FILE *file = fopen("/proc/self/maps", "r");
-    int count = 0;
-
-    for (int c; file && (c = fgetc(file)) != EOF;)
-        count += c == '\n';
-    if (file)
-        fclose(file);
-    return count;
-}
-
-/* KiB of the shared memory that this process has touched and still holds. */
-static long shared_kib(void)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    long kib = -1;
-
-    while (file && fgets(line, sizeof line, file))
-        sscanf(line, "RssShmem: %ld", &kib);
-    if (file)
-        fclose(file);
-    return kib;
-}
 
 static void check_many(void)
 {

@@ -5,37 +5,12 @@
 #include <unistd.h>
 
 #include "descriptors.h"
+#include "memory_use.h"
 #include "rma/share.h"
 
 enum { ROUNDS = 200, BYTES = 300 << 10, LIVE = 5 };
 
 static int rank, size;
-
-static int count_lines(const char *path)
-{
-    FILE *file = fopen(path, "r");
-    int count = 0;
-
-    for (int c; file && (c = fgetc(file)) != EOF;)
-        count += c == '\n';
-    if (file)
-        fclose(file);
-    return count;
-}
-
-/* KiB of the shared memory that this process has touched and still holds. */
-static long shared_kib(void)
-{
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
-    long kib = -1;
-
-    while (file && fgets(line, sizeof line, file))
-        sscanf(line, "RssShmem: %ld", &kib);
-    if (file)
-        fclose(file);
-    return kib;
-}
 
 static MPI_Comm pick(int round)
 {
@@ -98,12 +73,12 @@ int main(int argc, char **argv)
     for (int i = 0; i < 6; i++)
         once(i);
     files = count_descriptors();
-    maps = count_lines("/proc/self/maps");
+    maps = count_mappings();
     kib = shared_kib();
     for (int i = 0; i < rounds; i++)
         once(i);
     CHECK(count_descriptors() <= files + size); /* connections between hosts come when they are needed */
-    CHECK(count_lines("/proc/self/maps") <= maps + 8);
+    CHECK(count_mappings() <= maps + 8);
     CHECK(shared_kib() <= kib + 2048);
     MPI_Finalize();
     return 0;
