@@ -8,14 +8,14 @@
 
 typedef long long word16 __attribute__((vector_size(16), may_alias));
 
-/* Whole lines go to memory in one go each; a fence orders them before whatever is stored next. */
-void mur_copy_past(void *out_, const void *in_, size_t bytes)
+/* Whole lines go to memory in one go each. */
+void mur_copy_past_part(void *out_, const void *in_, size_t bytes)
 {
     unsigned char *out = out_;
     const unsigned char *in = in_;
     size_t before = -(uintptr_t)out % 64;
 
-    if (bytes < 128) {
+    if (bytes < MUR_COPY_PAST_LEAST) {
         mur_copy(out, in, bytes);
         return;
     }
@@ -31,14 +31,28 @@ void mur_copy_past(void *out_, const void *in_, size_t bytes)
         __builtin_ia32_movntdq(to + 3, d);
     }
     mur_copy_small(out, in, bytes);
+}
+
+void mur_copy_past_end(void)
+{
     __builtin_ia32_sfence();
 }
 
 #else
 
-void mur_copy_past(void *out, const void *in, size_t bytes)
+void mur_copy_past_part(void *out, const void *in, size_t bytes)
 {
     mur_copy(out, in, bytes);
 }
 
+void mur_copy_past_end(void)
+{
+}
+
 #endif
+
+void mur_copy_past(void *out, const void *in, size_t bytes)
+{
+    mur_copy_past_part(out, in, bytes);
+    mur_copy_past_end();
+}

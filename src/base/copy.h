@@ -4,8 +4,12 @@
 #ifndef MUR_BASE_COPY_H
 #define MUR_BASE_COPY_H
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <string.h>
+
+#include "base/settings.h"
 
 typedef long long mur_word16 __attribute__((vector_size(16), aligned(1), may_alias));
 
@@ -77,7 +81,18 @@ static inline void mur_copy_taking(void *out_, void *in_, size_t bytes)
     mur_copy_small(out + done, in + done, bytes - done);
 }
 
-/* Writes past the caches, this processor's and others' that hold the lines. What is stored later is seen later. */
+enum { MUR_COPY_PAST_LEAST = 128 }; /* bytes; fewer are written as ever */
+
+/* Writes past the caches, this processor's and others' that hold the lines. What is stored later is seen later: if it
+ * is one of several parts, once mur_copy_past_end has been called after the last. */
 void mur_copy_past(void *out, const void *in, size_t bytes);
+void mur_copy_past_part(void *out, const void *in, size_t bytes);
+void mur_copy_past_end(void);
+
+/* Whether lines that were written in `ns` nanoseconds would better have been written past the caches. */
+static inline bool mur_copy_was_costly(size_t bytes, uint64_t ns)
+{
+    return ns >= bytes / 64 * (uint64_t)mur_settings.coll_line_ns;
+}
 
 #endif

@@ -222,7 +222,7 @@ static void probe_write(struct mur_board *board, void *out, const void *in)
     uint32_t is_costly;
 
     mur_copy(out, in, PROBED);
-    is_costly = mur_clock_ns() - start >= PROBED / 64 * (uint64_t)mur_settings.coll_line_ns;
+    is_costly = mur_copy_was_costly(PROBED, mur_clock_ns() - start);
     if (is_costly != atomic_load_explicit(&board->memory->is_costly, memory_order_relaxed))
         atomic_store_explicit(&board->memory->is_costly, is_costly, memory_order_relaxed);
 }

@@ -341,7 +341,7 @@ static bool sieve_read(struct mur_access *access, MPI_Offset position, const str
         return fail(access, errno);
     if ((size_t)got < span)
         bytes = (size_t)(mur_view_position(file, sieve->offset + got) - position);
-    mur_view_copy(file, position, bytes, &access->memory, access->staging, sieve->offset, false);
+    mur_view_get(file, position, bytes, &access->memory, access->staging, sieve->offset);
     access->moved += bytes;
     return (size_t)got < span || !mur_access_rest(access);
 }
@@ -363,7 +363,7 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
         done = file->driver->read(file->fd, access->staging, span, (off_t)sieve->offset);
     if (done >= 0) {
         memset(access->staging + done, 0, span - (size_t)done);
-        mur_view_copy(file, position, sieve->bytes, &access->memory, access->staging, sieve->offset, true);
+        mur_view_put(file, position, sieve->bytes, &access->memory, access->staging, sieve->offset, false);
         done = file->driver->write(file->fd, access->staging, span, (off_t)sieve->offset);
     }
     number = errno;

@@ -92,6 +92,7 @@ struct mur_area {
     uint64_t done;     /* what memory->done will be once all accesses so far are over */
     bool is_gate_held; /* by a thread of this process */
     int background;    /* writes under way */
+    int costly;        /* rings of panes for which writing to their lines is taken to be costly */
 };
 
 /* Collective over the communicator. NULL where its ranks share no memory. */

@@ -109,9 +109,11 @@ void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur
 int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int max, size_t bytes);
 
 /* Copies `bytes` of the stream from `position` on out of the user's memory into a buffer that stands for the file from
- * byte `offset` on, or the other way; the memory cursor moves on. */
-void mur_view_copy(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
-                   char *buffer, MPI_Offset offset, bool is_write);
+ * byte `offset` on, past the caches if asked to; or the other way. The memory cursor moves on. */
+void mur_view_put(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                  char *buffer, MPI_Offset offset, bool is_past);
+void mur_view_get(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                  const char *buffer, MPI_Offset offset);
 
 /* Whether no byte lies before one that comes earlier in the stream, up to this end of it. */
 bool mur_view_is_ordered(const struct mur_file *file, MPI_Offset end);

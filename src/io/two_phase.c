@@ -19,6 +19,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/clock.h"
+#include "base/copy.h"
 #include "base/error.h"
 #include "io/cover.h"
 #include "object/comm.h"
@@ -26,7 +28,9 @@
 enum { ENTER, ALONE, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
 enum { FREE, READING, READY, FULL };
 enum {
-    SPARSE = 2 /* all of a pane is read where one half of the range or more is wanted */
+    SPARSE = 2,       /* all of a pane is read where one half of the range or more is wanted */
+    PROBED = 8 << 10, /* bytes whose writing into a pane is timed; */
+    COSTLY_RINGS = 8, /* for how long it is taken to be costly after that was seen: it depends on who wrote last */
 };
 
 static struct mur_panes *panes_of(const struct mur_access *access)
@@ -173,13 +177,12 @@ static mur_cover_word *cover_of(const struct mur_access *access, uint64_t number
     return (mur_cover_word *)(void *)mur_pane_cover(access->file->area, number);
 }
 
-static void write_pane(struct mur_access *access, uint64_t index)
+static void write_pane(struct mur_access *access, uint64_t number)
 {
-    struct mur_area *area = access->file->area;
-    uint64_t number = number_of(access, index);
+    uint64_t index = number - access->file->area->panes_in;
     MPI_Offset start = pane_start(access, index), end = pane_end(access, index);
     MPI_Offset first = start > access->all.first ? start : access->all.first;
-    char *buffer = mur_pane_buffer(area, number);
+    char *buffer = mur_pane_buffer(access->file->area, number);
     int failed = 0;
 
     if (!access->is_exact)
@@ -189,9 +192,6 @@ static void write_pane(struct mur_access *access, uint64_t index)
         failed = errno;
     if (failed)
         tell_failure(access, failed);
-    atomic_store_explicit(&state_of(access, number)->arrived, 0, memory_order_relaxed);
-    atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with the acquire in is_done */
-    enter_state(access, number + MUR_PANES, FREE);
 }
 
 /* The first full pane in the order of the file, as a number; false: there is none. All belong to this access: none
@@ -211,45 +211,82 @@ static bool find_full(const struct mur_access *access, uint64_t *number)
     return is_found;
 }
 
-/* A file system lets one process write to a file at a time: who finds somebody writing leaves the pane to them. They
- * look once more after they have said that they do not write any more, so none is forgotten: turn and is_writing are
- * written and read sequentially consistently. */
-static void write_full(struct mur_access *access)
+/* Writes one full pane; false: there is none, or somebody writes. A file system lets one process write to a file at a
+ * time, so who finds somebody writing leaves the others to them. That none is forgotten: who writes says that they are
+ * done before they rouse the others, who then look again. */
+static bool write_next(struct mur_access *access)
 {
-    _Atomic uint32_t *is_writing = &access->file->area->memory->is_writing;
+    struct mur_area_memory *memory = access->file->area->memory;
     uint64_t number;
 
-    while (find_full(access, &number) && !atomic_exchange(is_writing, 1)) {
-        while (find_full(access, &number))
-            write_pane(access, number - access->file->area->panes_in);
-        atomic_store(is_writing, 0);
+    if (!find_full(access, &number) || atomic_exchange(&memory->is_writing, 1))
+        return false;
+    if (!find_full(access, &number)) {
+        atomic_store(&memory->is_writing, 0);
+        return false;
     }
+    write_pane(access, number);
+    atomic_store_explicit(&state_of(access, number)->arrived, 0, memory_order_relaxed);
+    atomic_store(&state_of(access, number)->turn, (number + MUR_PANES) * 4 + FREE);
+    atomic_store(&memory->is_writing, 0);
+    atomic_fetch_add_explicit(&memory->done, 1, memory_order_release); /* pairs with the acquire in is_done */
+    mur_area_rouse(access->file->area);
+    return true;
 }
 
-/* True when this rank has passed all panes. */
-static bool write_panes(struct mur_access *access)
+static void put_some(struct mur_access *access, uint64_t number, MPI_Offset start, size_t bytes, bool is_past)
+{
+    mur_view_put(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
+                 mur_pane_buffer(access->file->area, number), start, is_past);
+    access->moved += bytes;
+}
+
+/* Who wrote the buffer to the file last time read its lines, maybe on another processor: where it takes long to have
+ * them back, data go past the caches. So once a ring some are written as ever, and timed. */
+static void put_data(struct mur_access *access, uint64_t number, MPI_Offset start, size_t bytes)
 {
     struct mur_area *area = access->file->area;
 
-    for (; access->pane < access->panes; access->pane++) {
-        uint64_t number = number_of(access, access->pane);
-        MPI_Offset start = pane_start(access, access->pane);
-        size_t bytes;
+    if (number % MUR_PANES == 0 && bytes >= PROBED) {
+        uint64_t begin = mur_clock_ns();
 
-        if (!is_in(access, access->pane, FREE))
+        put_some(access, number, start, PROBED, false);
+        if (mur_copy_was_costly(PROBED, mur_clock_ns() - begin))
+            area->costly = COSTLY_RINGS;
+        else if (area->costly)
+            area->costly--;
+        bytes -= PROBED;
+    }
+    put_some(access, number, start, bytes, area->costly > 0);
+}
+
+/* This rank's part of the pane that it has come to. */
+static void fill_pane(struct mur_access *access)
+{
+    struct mur_area *area = access->file->area;
+    uint64_t number = number_of(access, access->pane);
+    MPI_Offset start = pane_start(access, access->pane);
+    size_t bytes = bytes_before(access, access->moved, pane_end(access, access->pane));
+
+    if (bytes && !access->is_exact)
+        mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
+    put_data(access, number, start, bytes);
+    access->pane++;
+    if (atomic_fetch_add_explicit(&state_of(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
+        (uint32_t)area->size)
+        enter_state(access, number, FULL);
+}
+
+/* Who has to wait writes what is full. So of ranks that share processors those write that are ahead, while the others
+ * catch up. True when this rank has passed all panes. */
+static bool write_panes(struct mur_access *access)
+{
+    write_next(access);
+    while (access->pane < access->panes) {
+        if (is_in(access, access->pane, FREE))
+            fill_pane(access);
+        else if (!write_next(access))
             return false;
-        bytes = bytes_before(access, access->moved, pane_end(access, access->pane));
-        if (bytes && !access->is_exact)
-            mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
-        if (bytes)
-            mur_view_copy(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
-                          mur_pane_buffer(area, number), start, true);
-        access->moved += bytes;
-        if (atomic_fetch_add_explicit(&state_of(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
-            (uint32_t)area->size) {
-            atomic_store(&state_of(access, number)->turn, number * 4 + FULL);
-            write_full(access);
-        }
     }
     return true;
 }
@@ -331,9 +368,9 @@ static void take_data(struct mur_access *access, size_t bytes)
         bytes = bytes_before(access, access->moved, pane->end);
         access->is_at_end = true;
     }
-    mur_view_copy(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
-                  mur_pane_buffer(access->file->area, number_of(access, access->pane)),
-                  pane_start(access, access->pane), false);
+    mur_view_get(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
+                 mur_pane_buffer(access->file->area, number_of(access, access->pane)),
+                 pane_start(access, access->pane));
     access->moved += bytes;
 }
 
@@ -400,8 +437,9 @@ static bool finish(struct mur_access *access)
     struct mur_area *area = access->file->area;
     uint64_t verdict = 0;
 
-    if (!is_done(area))
-        return false;
+    while (!is_done(area))
+        if (!access->panes || !write_next(access))
+            return false;
     if (access->is_write && (access->all.bytes || access->all.alone) && !access->all.error)
         verdict = atomic_load_explicit(&area->memory->verdict[access->number % 2], memory_order_relaxed);
     if (verdict) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/copy.h"
 #include "base/error.h"
 #include "coll/coll.h"
 #include "io/datarep.h"
@@ -31,36 +32,86 @@ int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int
     return count;
 }
 
-/* Between two layouts, through a piece of memory. */
-static void copy_through(struct mur_cursor *from, struct mur_cursor *to, size_t bytes)
+/* Where the first stretch is too short to be written past the caches, the others are taken to be, too. */
+static void unpack_past(struct mur_cursor *view, const char *in, size_t bytes)
 {
-    char piece[PIECE];
+    struct iovec vectors[VECTORS];
 
     while (bytes > 0) {
-        size_t now = bytes < PIECE ? bytes : PIECE;
+        struct mur_cursor walk = *view;
+        int count = mur_cursor_vectors(&walk, vectors, VECTORS, bytes);
 
-        mur_cursor_pack(from, piece, now);
-        mur_cursor_unpack(to, piece, now);
-        bytes -= now;
+        if (count <= 0 || vectors[0].iov_len < MUR_COPY_PAST_LEAST) {
+            mur_cursor_unpack(view, in, bytes);
+            break;
+        }
+        for (int i = 0; i < count; i++) {
+            mur_copy_past_part(vectors[i].iov_base, in, vectors[i].iov_len);
+            in += vectors[i].iov_len;
+            bytes -= vectors[i].iov_len;
+        }
+        *view = walk;
     }
+    mur_copy_past_end();
 }
 
-void mur_view_copy(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
-                   char *buffer, MPI_Offset offset, bool is_write)
+static void unpack(struct mur_cursor *view, const char *in, size_t bytes, bool is_past)
+{
+    if (is_past)
+        unpack_past(view, in, bytes);
+    else
+        mur_cursor_unpack(view, in, bytes);
+}
+
+/* The view's cursor over the buffer in the place of the file. */
+static struct mur_cursor view_of(const struct mur_file *file, MPI_Offset position, const char *buffer,
+                                 MPI_Offset offset)
 {
     struct mur_cursor view;
 
     mur_view_start(file, position, &view);
     view.buffer = (char *)((uintptr_t)view.buffer + (uintptr_t)buffer - (uintptr_t)offset);
-    if (!memory->type->is_dense) {
-        copy_through(is_write ? memory : &view, is_write ? &view : memory, bytes);
+    return view;
+}
+
+void mur_view_put(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                  char *buffer, MPI_Offset offset, bool is_past)
+{
+    struct mur_cursor view = view_of(file, position, buffer, offset);
+    char piece[PIECE];
+
+    if (memory->type->is_dense) {
+        unpack(&view, memory->buffer + memory->position, bytes, is_past);
+        memory->position += bytes;
         return;
     }
-    if (is_write)
-        mur_cursor_unpack(&view, memory->buffer + memory->position, bytes);
-    else
+    while (bytes > 0) {
+        size_t now = bytes < PIECE ? bytes : PIECE;
+
+        mur_cursor_pack(memory, piece, now);
+        unpack(&view, piece, now, is_past);
+        bytes -= now;
+    }
+}
+
+void mur_view_get(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
+                  const char *buffer, MPI_Offset offset)
+{
+    struct mur_cursor view = view_of(file, position, buffer, offset);
+    char piece[PIECE];
+
+    if (memory->type->is_dense) {
         mur_cursor_pack(&view, memory->buffer + memory->position, bytes);
-    memory->position += bytes;
+        memory->position += bytes;
+        return;
+    }
+    while (bytes > 0) {
+        size_t now = bytes < PIECE ? bytes : PIECE;
+
+        mur_cursor_pack(&view, piece, now);
+        mur_cursor_unpack(memory, piece, now);
+        bytes -= now;
+    }
 }
 
 MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
