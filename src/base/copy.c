@@ -38,6 +38,12 @@ void mur_copy_past_end(void)
     __builtin_ia32_sfence();
 }
 
+void mur_copy_forget(void *memory, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += 64)
+        __builtin_ia32_clflush((char *)memory + at);
+}
+
 #else
 
 void mur_copy_past_part(void *out, const void *in, size_t bytes)
@@ -47,6 +53,12 @@ void mur_copy_past_part(void *out, const void *in, size_t bytes)
 
 void mur_copy_past_end(void)
 {
+}
+
+void mur_copy_forget(void *memory, size_t bytes)
+{
+    (void)memory;
+    (void)bytes;
 }
 
 #endif

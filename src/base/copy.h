@@ -89,6 +89,9 @@ void mur_copy_past(void *out, const void *in, size_t bytes);
 void mur_copy_past_part(void *out, const void *in, size_t bytes);
 void mur_copy_past_end(void);
 
+/* Takes lines out of all caches, before another wrote them by a way of its own (a system call). */
+void mur_copy_forget(void *memory, size_t bytes);
+
 /* Whether lines that were written in `ns` nanoseconds would better have been written past the caches. */
 static inline bool mur_copy_was_costly(size_t bytes, uint64_t ns)
 {

@@ -84,15 +84,17 @@ struct mur_area {
     struct mur_panes *panes;
     const int *processes;
     int rank, size;
-    bool is_owner;     /* allocated it */
-    bool is_private;   /* of a file that one process has opened for itself */
-    uint64_t started;  /* collective accesses begun, */
-    uint64_t current;  /* and those that are complete: they run one after the other */
-    uint64_t panes_in; /* panes used by accesses so far */
-    uint64_t done;     /* what memory->done will be once all accesses so far are over */
-    bool is_gate_held; /* by a thread of this process */
-    int background;    /* writes under way */
-    int costly;        /* rings of panes for which writing to their lines is taken to be costly */
+    bool is_owner;       /* allocated it */
+    bool is_private;     /* of a file that one process has opened for itself */
+    uint64_t started;    /* collective accesses begun, */
+    uint64_t current;    /* and those that are complete: they run one after the other */
+    uint64_t panes_in;   /* panes used by accesses so far */
+    uint64_t done;       /* what memory->done will be once all accesses so far are over */
+    bool is_gate_held;   /* by a thread of this process */
+    int background;      /* writes under way */
+    uint64_t reads;      /* of panes, by this rank; and */
+    uint64_t read_ns[2]; /* nanoseconds for 4 KiB, if lines are left in the caches before, and if not */
+    int costly;          /* rings of panes for which writing to their lines is taken to be costly */
 };
 
 /* Collective over the communicator. NULL where its ranks share no memory. */
