@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Writing through panes.
+ *
+ * Holes. Where the views of all ranks tile the file, and there are as many bytes as the range has, panes are full.
+ * Else each rank also sets a bit for each byte that it brings, and only such bytes are written: stretch by stretch, or,
+ * if they are small and near each other, together with what lies between, which is read before (behind the gate). */
+#include <errno.h>
+
+#include "base/clock.h"
+#include "base/copy.h"
+#include "io/cover.h"
+#include "io/panes.h"
+
+enum {
+    PROBED = 8 << 10, /* bytes whose writing into a pane is timed; */
+    COSTLY_RINGS = 8  /* for how long it is taken to be costly after that was seen: it depends on who wrote last */
+};
+
+static mur_cover_word *cover_of(const struct mur_access *access, uint64_t number)
+{
+    return (mur_cover_word *)(void *)mur_pane_cover(access->file->area, number);
+}
+
+static void write_pane(struct mur_access *access, uint64_t number)
+{
+    uint64_t index = number - access->file->area->panes_in;
+    MPI_Offset start = mur_pane_start(access, index), end = mur_pane_end(access, index);
+    MPI_Offset first = start > access->all.first ? start : access->all.first;
+    char *buffer = mur_pane_buffer(access->file->area, number);
+    int failed = 0;
+
+    if (!access->is_exact)
+        failed = mur_cover_write(access->file, buffer, start, (size_t)(end - start), cover_of(access, number));
+    else if (!mur_access_has_failed(access) &&
+             mur_file_transfer(access->file, buffer + (first - start),
+                               (struct mur_segment){first, (size_t)(end - first)}, true) < 0)
+        failed = errno;
+    if (failed)
+        mur_access_tell_failure(access, failed);
+}
+
+/* The first full pane in the order of the file, as a number; false: there is none. All belong to this access: none
+ * ends before its panes are written. */
+static bool find_full(const struct mur_access *access, uint64_t *number)
+{
+    bool is_found = false;
+
+    for (int i = 0; i < MUR_PANES; i++) {
+        uint64_t turn = atomic_load(&mur_pane_ring(access)->state[i].turn);
+
+        if (turn % 4 == MUR_PANE_FULL && (!is_found || turn / 4 < *number)) {
+            *number = turn / 4;
+            is_found = true;
+        }
+    }
+    return is_found;
+}
+
+/* Writes one full pane; false: there is none, or somebody writes. A file system lets one process write to a file at a
+ * time, so who finds somebody writing leaves the others to them. That none is forgotten: who writes says that they are
+ * done before they rouse the others, who then look again. */
+bool mur_panes_write_next(struct mur_access *access)
+{
+    struct mur_area_memory *memory = access->file->area->memory;
+    uint64_t number;
+
+    if (!find_full(access, &number) || atomic_exchange(&memory->is_writing, 1))
+        return false;
+    if (!find_full(access, &number)) {
+        atomic_store(&memory->is_writing, 0);
+        return false;
+    }
+    write_pane(access, number);
+    atomic_store_explicit(&mur_pane_state(access, number)->arrived, 0, memory_order_relaxed);
+    atomic_store(&mur_pane_state(access, number)->turn, (number + MUR_PANES) * 4 + MUR_PANE_FREE);
+    atomic_store(&memory->is_writing, 0);
+    atomic_fetch_add_explicit(&memory->done, 1, memory_order_release); /* pairs with the acquire in is_done */
+    mur_area_rouse(access->file->area);
+    return true;
+}
+
+static void put_some(struct mur_access *access, uint64_t number, MPI_Offset start, size_t bytes, bool is_past)
+{
+    mur_view_put(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
+                 mur_pane_buffer(access->file->area, number), start, is_past);
+    access->moved += bytes;
+}
+
+/* Who wrote the buffer to the file last time read its lines, maybe on another processor: where it takes long to have
+ * them back, data go past the caches. So once a ring some are written as ever, and timed. */
+static void put_data(struct mur_access *access, uint64_t number, MPI_Offset start, size_t bytes)
+{
+    struct mur_area *area = access->file->area;
+
+    if (number % MUR_PANES == 0 && bytes >= PROBED) {
+        uint64_t begin = mur_clock_ns();
+
+        put_some(access, number, start, PROBED, false);
+        if (mur_copy_was_costly(PROBED, mur_clock_ns() - begin))
+            area->costly = COSTLY_RINGS;
+        else if (area->costly)
+            area->costly--;
+        bytes -= PROBED;
+    }
+    put_some(access, number, start, bytes, area->costly > 0);
+}
+
+/* This rank's part of the pane that it has come to. */
+static void fill_pane(struct mur_access *access)
+{
+    struct mur_area *area = access->file->area;
+    uint64_t number = mur_pane_number(access, access->pane);
+    MPI_Offset start = mur_pane_start(access, access->pane);
+    size_t bytes = mur_pane_bytes(access, access->moved, mur_pane_end(access, access->pane));
+
+    if (bytes && !access->is_exact)
+        mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
+    put_data(access, number, start, bytes);
+    access->pane++;
+    if (atomic_fetch_add_explicit(&mur_pane_state(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
+        (uint32_t)area->size)
+        mur_pane_enter(access, number, MUR_PANE_FULL);
+}
+
+/* Who has to wait writes what is full. So of ranks that share processors those write that are ahead, while the others
+ * catch up. True when this rank has passed all panes. */
+bool mur_panes_write(struct mur_access *access)
+{
+    mur_panes_write_next(access);
+    while (access->pane < access->panes) {
+        if (mur_pane_is_in(access, access->pane, MUR_PANE_FREE))
+            fill_pane(access);
+        else if (!mur_panes_write_next(access))
+            return false;
+    }
+    return true;
+}
