@@ -4,7 +4,22 @@
 #include "io/driver.h"
 
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/vfs.h>
+
+static rlim_t limit = RLIM_INFINITY; /* bytes of a file */
+
+void mur_driver_learn_limit(void)
+{
+    struct rlimit now;
+
+    limit = getrlimit(RLIMIT_FSIZE, &now) ? RLIM_INFINITY : now.rlim_cur;
+}
+
+bool mur_driver_is_beyond_limit(off_t end)
+{
+    return limit != RLIM_INFINITY && (rlim_t)end > limit;
+}
 
 static const struct {
     const char *prefix;

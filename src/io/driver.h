@@ -36,4 +36,10 @@ const char *mur_driver_prefix(const char *name, const struct mur_driver **driver
 /* The one for the file system of an open file. */
 const struct mur_driver *mur_driver_find(int fd);
 
+/* The process may have a limit for the size of files, which the kernel enforces with a signal that ends it. So nothing
+ * is begun beyond it; what reaches across it falls short there, as the kernel does it. Looked up as a file is opened.
+ */
+void mur_driver_learn_limit(void);
+bool mur_driver_is_beyond_limit(off_t end);
+
 #endif

@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -51,20 +52,37 @@ static int class_of(int number)
         return MPI_ERR_FILE_IN_USE;
     case ENOMEM:
         return MPI_ERR_NO_MEM;
+    case ESPIPE:
+        return MPI_ERR_UNSUPPORTED_OPERATION;
     default:
         return MPI_ERR_IO;
     }
 }
 
+/* The end of a long name, so that there is room for what follows. */
+struct shown {
+    const char *dots, *name;
+};
+static struct shown shown(const char *name)
+{
+    const size_t most = 150, length = strlen(name);
+
+    return length <= most ? (struct shown){"", name} : (struct shown){"...", name + length - most};
+}
+
 int mur_file_error(int number, const char *what, const char *name)
 {
-    return mur_error(class_of(number), "cannot %s file '%s': %s", what, name, strerror(number));
+    const struct shown end = shown(name);
+
+    return mur_error(class_of(number), "cannot %s file '%s%s': %s", what, end.dots, end.name, strerror(number));
 }
 
 int mur_file_error_at(int number, const char *what, const char *name, int rank)
 {
-    return mur_error(class_of(number), "cannot %s file '%s': %s (at rank %d of its communicator)", what, name,
-                     strerror(number), rank);
+    const struct shown end = shown(name);
+
+    return mur_error(class_of(number), "cannot %s file '%s%s': %s (at rank %d of its communicator)", what, end.dots,
+                     end.name, strerror(number), rank);
 }
 
 struct mur_file *mur_file_of_context(uint32_t context)
@@ -87,30 +105,53 @@ static int agree_max(struct mur_comm *comm, int *values, int count)
     return mur_schedule_run(s);
 }
 
-/* Success where all ranks had it; a rank's own error, else one that says where it failed. */
+int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, const char *name)
+{
+    struct {
+        int class;
+        char text[400];
+    } told = {0};
+    struct mur_schedule *s = mur_schedule_create(comm);
+    const char *text = rc ? mur_error_text(rc) : NULL;
+    int heard;
+
+    if (comm->rank == failed) {
+        told.class = mur_error_class(rc);
+        snprintf(told.text, sizeof told.text, "%s", text ? text : "it did not say why");
+    }
+    if (s)
+        mur_coll_bcast(s, &told, sizeof told, mur_type_find(MPI_BYTE), failed);
+    heard = mur_schedule_run(s);
+    if (rc || heard)
+        return rc ? rc : heard;
+    if (strncmp(told.text, "cannot ", 7) == 0) /* it names the file */
+        return mur_error(told.class, "%s (at rank %d of its communicator)", told.text, failed);
+    return mur_error(told.class, "cannot %s file '%s%s': rank %d of its communicator failed: %s", what,
+                     shown(name).dots, shown(name).name, failed, told.text);
+}
+
+/* Success where all ranks had it; a rank's own error, else that of another one. */
 static int agree_success(struct mur_comm *comm, int rc, const char *what, const char *name)
 {
-    int values[2] = {rc ? mur_error_class(rc) : MPI_SUCCESS, rc ? comm->rank : -1};
-    int agreed = agree_max(comm, values, 2);
+    int failed = rc ? comm->rank : -1;
+    int agreed = agree_max(comm, &failed, 1);
 
-    if (rc || agreed)
+    if (agreed)
         return rc ? rc : agreed;
-    return values[0]
-               ? mur_error(values[0], "cannot %s file '%s': rank %d of its communicator failed", what, name, values[1])
-               : MPI_SUCCESS;
+    return failed < 0 ? MPI_SUCCESS : mur_file_hear(comm, failed, rc, what, name);
 }
 
 /* Of the amode ~ turns the order around, as - does, but of all numbers. */
 static int check_amode(struct mur_comm *comm, const char *name, int amode, int refused)
 {
     int access = amode & (MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR);
-    int values[4] = {amode, ~amode, refused ? mur_error_class(refused) : MPI_SUCCESS, refused ? comm->rank : -1};
-    int rc = agree_max(comm, values, 4);
+    int values[3] = {amode, ~amode, refused ? comm->rank : -1};
+    int rc = agree_max(comm, values, 3);
 
-    if (refused || rc)
+    if (rc)
         return refused ? refused : rc;
-    if (values[2])
-        return mur_error(values[2], "cannot open file '%s': rank %d of its communicator failed", name, values[3]);
+    if (values[2] >= 0)
+        return mur_file_hear(comm, values[2], refused, "open", name);
     if (values[0] != ~values[1])
         return mur_error(MPI_ERR_NOT_SAME, "amode is %d at one rank and %d at another, but must be the same at all",
                          ~values[1], values[0]);
@@ -124,18 +165,37 @@ static int check_amode(struct mur_comm *comm, const char *name, int amode, int r
     return MPI_SUCCESS;
 }
 
+/* A directory can be opened for reading; what can only be passed through has no places to read and write at. */
+static int check_kind(int fd, const char *name)
+{
+    struct stat status;
+
+    if (fstat(fd, &status))
+        return mur_file_error(errno, "open", name);
+    if (S_ISDIR(status.st_mode))
+        return mur_file_error(EISDIR, "open", name);
+    if (S_ISFIFO(status.st_mode) || lseek(fd, 0, SEEK_CUR) < 0)
+        return mur_file_error(ESPIPE, "open", name);
+    return MPI_SUCCESS;
+}
+
+/* Without waiting, as for the other end of a pipe: such a file is refused anyway. */
 static int open_one(const char *name, int amode, bool is_first, const struct mur_info *info, int *fd)
 {
-    const char *permissions = mur_info_get(info, "file_perm");
-    unsigned long mode = permissions ? strtoul(permissions, NULL, 8) : 0666;
     int flags = amode & MPI_MODE_RDONLY ? O_RDONLY : amode & MPI_MODE_WRONLY ? O_WRONLY : O_RDWR;
 
     if (is_first && amode & MPI_MODE_CREATE)
         flags |= O_CREAT;
     if (is_first && amode & MPI_MODE_EXCL)
         flags |= O_EXCL;
-    *fd = open(name, flags | O_CLOEXEC, (mode_t)(mode & 07777));
-    return *fd < 0 ? mur_file_error(errno, "open", name) : MPI_SUCCESS;
+    mur_driver_learn_limit();
+    do
+        *fd = open(name, flags | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, (mode_t)mur_hints_permissions(info));
+    while (*fd < 0 && errno == EINTR);
+    if (*fd < 0)
+        return mur_file_error(errno, "open", name);
+    fcntl(*fd, F_SETFL, fcntl(*fd, F_GETFL) & ~O_NONBLOCK);
+    return check_kind(*fd, name);
 }
 
 /* Rank 0 opens first; the others only once it has succeeded. */
@@ -343,7 +403,7 @@ int mur_file_change_size(struct mur_file *file, MPI_Offset size, int (*change)(i
         return rc;
     if (file->comm->rank == 0) {
         do
-            number = change(file->fd, (off_t)size) ? errno : 0;
+            number = mur_driver_is_beyond_limit((off_t)size) ? EFBIG : change(file->fd, (off_t)size) ? errno : 0;
         while (number == EINTR);
         if (number)
             rc = mur_file_error(number, what, file->name);

@@ -76,6 +76,9 @@ int mur_file_close(struct mur_file *file);
 /* Rank 0 has changed something with the outcome `rc`: all ranks return it. `what` is what was tried: "open". */
 int mur_file_agree(const struct mur_file *file, int rc, const char *what);
 
+/* Once all know that this one of them has failed: it tells why; `rc` is a rank's own error, which it returns. */
+int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, const char *name);
+
 /* Whether all ranks have the same value; *is_same is. */
 int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_same);
 
@@ -103,6 +106,9 @@ void mur_aggregators_drop(struct mur_file *file);
 /* view.c. Collective: the ranks tell each other about their views. */
 int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type *etype, struct mur_type *filetype,
                  const char *datarep);
+
+/* Whether so many etypes from an offset on end where a file can end. */
+bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count etypes);
 
 /* A walk over the view from a position on; filled with at most `max` segments for at most `bytes` bytes a call. */
 void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur_cursor *walk);

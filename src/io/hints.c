@@ -14,7 +14,9 @@
 #include "io/file.h"
 #include "object/info.h"
 
-enum kind { NUMBER, CHOICE, LIST, TEXT };
+/* The first three are kept in struct mur_hints. The others are texts: kept as they are given, unless `words` says that
+ * they mean nothing; `preset` is what holds if none is given. Of FIXED ones the user has no say. */
+enum kind { NUMBER, CHOICE, LIST, TEXT, COUNT, COUNTS, OCTAL, WORD, WORDS, FIXED };
 
 static const struct row {
     const char *name;
@@ -22,30 +24,44 @@ static const struct row {
     size_t offset; /* in struct mur_hints */
     long usual;
     long minimum;
+    const char *preset, *words;
 } rows[] = {
-    {"cb_buffer_size", NUMBER, offsetof(struct mur_hints, cb_buffer_size), 8 << 20, 1},
-    {"cb_nodes", NUMBER, offsetof(struct mur_hints, cb_nodes), 8, 1},
-    {"ind_rd_buffer_size", NUMBER, offsetof(struct mur_hints, read_sieve), 1 << 20, 1},
-    {"ind_wr_buffer_size", NUMBER, offsetof(struct mur_hints, write_sieve), 512 << 10, 1},
-    {"striping_unit", NUMBER, offsetof(struct mur_hints, stripes.unit), 4096, 1},
-    {"striping_factor", NUMBER, offsetof(struct mur_hints, stripes.factor), 0, 1},
-    {"romio_cb_read", CHOICE, offsetof(struct mur_hints, cb_read), MUR_AUTOMATIC, 0},
-    {"romio_cb_write", CHOICE, offsetof(struct mur_hints, cb_write), MUR_AUTOMATIC, 0},
-    {"romio_ds_read", CHOICE, offsetof(struct mur_hints, ds_read), MUR_AUTOMATIC, 0},
-    {"romio_ds_write", CHOICE, offsetof(struct mur_hints, ds_write), MUR_AUTOMATIC, 0},
-    {"access_style", TEXT, 0, 0, 0},
-    {"cb_block_size", TEXT, 0, 0, 0},
-    {"cb_config_list", LIST, offsetof(struct mur_hints, config_list), 0, 0},
-    {"chunked", TEXT, 0, 0, 0},
-    {"chunked_item", TEXT, 0, 0, 0},
-    {"chunked_size", TEXT, 0, 0, 0},
-    {"collective_buffering", TEXT, 0, 0, 0},
-    {"file_perm", TEXT, 0, 0, 0},
-    {"filename", TEXT, 0, 0, 0},
-    {"io_node_list", TEXT, 0, 0, 0},
-    {"nb_proc", TEXT, 0, 0, 0},
-    {"num_io_nodes", TEXT, 0, 0, 0},
-    {"romio_no_indep_rw", TEXT, 0, 0, 0},
+    {"cb_buffer_size", NUMBER, offsetof(struct mur_hints, cb_buffer_size), 8 << 20, 1, NULL, NULL},
+    {"cb_nodes", NUMBER, offsetof(struct mur_hints, cb_nodes), 8, 1, NULL, NULL},
+    {"ind_rd_buffer_size", NUMBER, offsetof(struct mur_hints, read_sieve), 1 << 20, 1, NULL, NULL},
+    {"ind_wr_buffer_size", NUMBER, offsetof(struct mur_hints, write_sieve), 512 << 10, 1, NULL, NULL},
+    {"striping_unit", NUMBER, offsetof(struct mur_hints, stripes.unit), 4096, 1, NULL, NULL},
+    {"striping_factor", NUMBER, offsetof(struct mur_hints, stripes.factor), 0, 1, NULL, NULL},
+    {"romio_cb_read", CHOICE, offsetof(struct mur_hints, cb_read), MUR_AUTOMATIC, 0, NULL, NULL},
+    {"romio_cb_write", CHOICE, offsetof(struct mur_hints, cb_write), MUR_AUTOMATIC, 0, NULL, NULL},
+    {"romio_ds_read", CHOICE, offsetof(struct mur_hints, ds_read), MUR_AUTOMATIC, 0, NULL, NULL},
+    {"romio_ds_write", CHOICE, offsetof(struct mur_hints, ds_write), MUR_AUTOMATIC, 0, NULL, NULL},
+    {"cb_config_list", LIST, offsetof(struct mur_hints, config_list), 0, 0, NULL, NULL},
+    {.name = "access_style",
+     .kind = WORDS,
+     .words = "read_once,write_once,read_mostly,write_mostly,sequential,reverse_sequential,random"},
+    {.name = "cb_block_size", .kind = COUNT, .minimum = 1},
+    {.name = "chunked", .kind = COUNTS, .minimum = 1},
+    {.name = "chunked_item", .kind = COUNTS, .minimum = 1},
+    {.name = "chunked_size", .kind = COUNTS, .minimum = 1},
+    {.name = "collective_buffering", .kind = WORD, .words = "true,false"},
+    {.name = "direct_read", .kind = WORD, .preset = "false", .words = "true,false"},
+    {.name = "direct_write", .kind = WORD, .preset = "false", .words = "true,false"},
+    {.name = "file_perm", .kind = OCTAL},
+    {.name = "filename", .kind = FIXED},
+    {.name = "io_node_list", .kind = TEXT},
+    {.name = "mpi_memory_alloc_kinds", .kind = FIXED, .preset = "mpi,system"},
+    {.name = "nb_proc", .kind = COUNT, .minimum = 1},
+    {.name = "num_io_nodes", .kind = COUNT, .minimum = 1},
+    {.name = "romio_cb_alltoall", .kind = WORD, .preset = "automatic", .words = "automatic,enable,disable"},
+    {.name = "romio_cb_ds_threshold", .kind = COUNT, .preset = "0"},
+    {.name = "romio_cb_fr_alignment", .kind = COUNT, .minimum = 1, .preset = "1"},
+    {.name = "romio_cb_fr_types", .kind = WORD, .preset = "aar", .words = "aar,fsize,user"},
+    {.name = "romio_cb_pfr", .kind = WORD, .preset = "disable", .words = "automatic,enable,disable"},
+    {.name = "romio_no_indep_rw", .kind = WORD, .preset = "false", .words = "true,false"},
+    {.name = "romio_synchronized_flush", .kind = WORD, .preset = "disable", .words = "enable,disable"},
+    {.name = "romio_visibility_immediate", .kind = WORD, .preset = "true", .words = "true,false"},
+    {.name = "start_iodevice", .kind = COUNT, .preset = "0"},
 };
 enum { ROWS = sizeof rows / sizeof rows[0] };
 
@@ -56,22 +72,93 @@ static long *value_of(struct mur_hints *hints, const struct row *row)
     return (long *)(void *)((char *)hints + row->offset);
 }
 
-/* False: the text means nothing. */
-static bool parse(const struct row *row, const char *text, long *value)
+/* A number from the row's minimum on, which ends where the text or, in a list, a comma does. */
+static bool parse_number(const struct row *row, const char *text, int base, long *value, const char **rest)
 {
     char *end;
 
-    if (row->kind == CHOICE) {
+    errno = 0;
+    *value = strtol(text, &end, base);
+    *rest = *end == ',' ? end + 1 : end;
+    return end != text && (!*end || *end == ',') && !errno && *value >= row->minimum && *value <= INT_MAX;
+}
+
+static bool is_number(const struct row *row, const char *text, int base, long *value)
+{
+    const char *rest;
+
+    return !strchr(text, ',') && parse_number(row, text, base, value, &rest);
+}
+
+static bool is_list_of_numbers(const struct row *row, const char *text)
+{
+    const char *rest = text;
+    long value;
+
+    while (parse_number(row, rest, 10, &value, &rest))
+        if (!*rest)
+            return rest[-1] != ',';
+    return false;
+}
+
+/* Whether one of the known words, which commas separate, is this one. */
+static bool is_word(const char *words, const char *text, size_t length)
+{
+    while (strncmp(words, text, length) != 0 || (words[length] && words[length] != ',')) {
+        words = strchr(words, ',');
+        if (!words)
+            return false;
+        words++;
+    }
+    return length > 0;
+}
+
+static bool are_words(const char *words, const char *text)
+{
+    for (size_t length; length = strcspn(text, ","), is_word(words, text, length); text += length + 1)
+        if (!text[length])
+            return true;
+    return false;
+}
+
+/* False: the text means nothing. The value is that of rows that have one. */
+static bool parse(const struct row *row, const char *text, long *value)
+{
+    switch (row->kind) {
+    case CHOICE:
         for (int i = 0; i < 3; i++)
             if (strcmp(text, choices[i]) == 0) {
                 *value = i;
                 return true;
             }
         return false;
+    case NUMBER:
+    case COUNT:
+        return is_number(row, text, 10, value);
+    case OCTAL:
+        return is_number(row, text, 8, value) && *value <= 07777;
+    case COUNTS:
+        return is_list_of_numbers(row, text);
+    case WORD:
+        return !strchr(text, ',') && is_word(row->words, text, strlen(text));
+    case WORDS:
+        return are_words(row->words, text);
+    case LIST:
+        return *text && strlen(text) < MUR_CONFIG_LIST;
+    case TEXT:
+        return *text;
+    default:
+        return false;
     }
-    errno = 0;
-    *value = strtol(text, &end, 10);
-    return end != text && !*end && !errno && *value >= row->minimum && *value <= INT_MAX;
+}
+
+int mur_hints_permissions(const struct mur_info *info)
+{
+    const struct row octal = {.kind = OCTAL};
+    const char *text = mur_info_get(info, "file_perm");
+    long value;
+
+    return text && parse(&octal, text, &value) ? (int)value : 0666;
 }
 
 /* What the file system has told is so, whatever the user asks for. */
@@ -83,17 +170,19 @@ static void read_numbers(struct mur_hints *hints, const struct mur_info *info)
     if (buffering && (strcmp(buffering, "true") == 0 || strcmp(buffering, "false") == 0))
         hints->cb_read = hints->cb_write = *buffering == 't' ? MUR_ENABLE : MUR_DISABLE;
     for (int i = 0; i < ROWS; i++) {
-        const char *text = rows[i].kind == TEXT ? NULL : mur_info_get(info, rows[i].name);
+        const char *text = rows[i].kind <= LIST ? mur_info_get(info, rows[i].name) : NULL;
         long value;
 
-        if (text && rows[i].kind == LIST && *text && strlen(text) < MUR_CONFIG_LIST)
+        if (!text || !parse(&rows[i], text, &value))
+            continue;
+        if (rows[i].kind == LIST)
             strcpy(hints->config_list, text);
-        else if (text && rows[i].kind != LIST && parse(&rows[i], text, &value))
+        else
             *value_of(hints, &rows[i]) = value;
+        hints->has_cb_nodes |= rows[i].offset == offsetof(struct mur_hints, cb_nodes);
     }
     if (hints->is_striped)
         hints->stripes = stripes;
-    hints->has_cb_nodes |= mur_info_get(info, "cb_nodes") != NULL;
 }
 
 /* Each of them is to access its own servers, or each server to be accessed by its own ranks. */
@@ -119,13 +208,26 @@ static void set_usual(const struct mur_file *file, struct mur_hints *hints)
     hints->is_striped = hints->stripes.factor > 0;
 }
 
+/* What holds of a row that is a text: what is given, what was before, or what is usual. */
+static const char *text_of(const struct mur_file *file, const struct row *row, const struct mur_info *given)
+{
+    const char *text = row->kind == FIXED ? NULL : mur_info_get(given, row->name);
+    long value;
+
+    if (text && parse(row, text, &value))
+        return text;
+    if (strcmp(row->name, "filename") == 0)
+        return strlen(file->name) < MPI_MAX_INFO_VAL ? file->name : NULL;
+    return mur_info_get(file->info, row->name) ? NULL : row->preset;
+}
+
 /* The values in force, as texts. */
 static int write_back(struct mur_file *file, const struct mur_info *given)
 {
     int rc = MPI_SUCCESS;
 
     for (int i = 0; i < ROWS && !rc; i++) {
-        const char *text = rows[i].kind == TEXT ? mur_info_get(given, rows[i].name) : NULL;
+        const char *text;
         char number[24];
 
         if (rows[i].kind == NUMBER) {
@@ -139,6 +241,8 @@ static int write_back(struct mur_file *file, const struct mur_info *given)
             text = *file->hints.config_list ? file->hints.config_list : NULL;
         } else if (rows[i].kind == CHOICE) {
             text = choices[*value_of(&file->hints, &rows[i])];
+        } else {
+            text = text_of(file, &rows[i], given);
         }
         if (text)
             rc = mur_info_set(file->info, rows[i].name, text);

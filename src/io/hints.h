@@ -10,8 +10,8 @@
  *   ind_rd_buffer_size, ind_wr_buffer_size   bytes of a sieve
  *   collective_buffering  true or false: romio_cb_read and romio_cb_write in one
  *   striping_unit, striping_factor   panes end where units do, and ranks that access the file for the others are as
- * many as suits the factor; usually what the file system tells (io/stripes.h) file_perm             permissions of a
- * file that is created, octal
+ *                         many as suits the factor; usually what the file system tells (io/stripes.h)
+ *   file_perm             permissions of a file that is created, octal
  *
  * All ranks use the values that rank 0 was given, so that ranks that differ cannot misunderstand each other. */
 #ifndef MUR_IO_HINTS_H
@@ -36,6 +36,9 @@ struct mur_hints {
     long cb_read, cb_write, ds_read, ds_write; /* enum mur_choice */
     char config_list[MUR_CONFIG_LIST];         /* as given; empty: not */
 };
+
+/* Of a file that is created. */
+int mur_hints_permissions(const struct mur_info *info);
 
 /* Takes over what is known of `info` (which may be NULL). Collective over the file's communicator. */
 int mur_hints_set(struct mur_file *file, const struct mur_info *info);

@@ -101,6 +101,24 @@ int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before
     return MPI_SUCCESS;
 }
 
+static int refuse(const struct mur_file *file, MPI_Offset place)
+{
+    return mur_error(MPI_ERR_ARG,
+                     "the shared file pointer of file '%s' is %lld, from where on there is no place for it", file->name,
+                     (long long)place);
+}
+
+int mur_pointer_take(struct mur_file *file, MPI_Offset etypes, MPI_Offset *start)
+{
+    MPI_Offset moved;
+    int rc = mur_pointer_add(file, etypes, start);
+
+    if (rc || mur_view_has_place(file, *start, etypes))
+        return rc;
+    mur_pointer_add(file, -etypes, &moved);
+    return refuse(file, *start);
+}
+
 /* All have come before the pointer moves, and it has moved before any of them goes on. */
 int mur_pointer_set(struct mur_file *file, MPI_Offset value)
 {
@@ -128,30 +146,33 @@ int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, M
     struct mur_comm *comm = file->comm;
     struct mur_schedule *s = mur_schedule_create(comm);
     struct mur_type *type = mur_type_find(MPI_INT64_T);
-    int64_t sums[3] = {etypes, rc ? 1 : 0, rc ? comm->rank : 0}, mine[3] = {0, 0, 0}, base = 0;
+    int64_t sum = etypes, mine = 0, told[2], failed = rc ? comm->rank : -1;
+    MPI_Offset base = 0;
     int agreed;
 
     if (s)
-        mur_coll_scan(s, sums, mine, 3, type, mur_op_find(MPI_SUM), true);
+        mur_coll_scan(s, &sum, &mine, 1, type, mur_op_find(MPI_SUM), true);
     if (s) {
         mur_schedule_fence(s);
-        mur_coll_allreduce(s, MPI_IN_PLACE, sums, 3, type, mur_op_find(MPI_SUM));
+        mur_coll_allreduce(s, MPI_IN_PLACE, &sum, 1, type, mur_op_find(MPI_SUM));
+        mur_schedule_fence(s);
+        mur_coll_allreduce(s, MPI_IN_PLACE, &failed, 1, type, mur_op_find(MPI_MAX));
     }
+    agreed = mur_schedule_run(s);
+    if (agreed)
+        return rc ? rc : agreed;
+    if (failed >= 0)
+        return mur_file_hear(comm, (int)failed, rc, "access in order", file->name);
+    if (comm->rank == 0)
+        rc = mur_pointer_take(file, sum, &base);
+    told[0] = base;
+    told[1] = rc != MPI_SUCCESS;
+    s = mur_schedule_create(comm);
+    if (s)
+        mur_coll_bcast(s, told, 2, type, 0);
     agreed = mur_schedule_run(s);
     if (rc || agreed)
         return rc ? rc : agreed;
-    if (sums[1] == 1)
-        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: rank %lld of its communicator failed",
-                         file->name, (long long)sums[2]);
-    if (sums[1])
-        return mur_error(MPI_ERR_OTHER, "cannot access file '%s' in order: %lld ranks of its communicator failed",
-                         file->name, (long long)sums[1]);
-    if (comm->rank == 0)
-        rc = mur_pointer_add(file, sums[0], &base);
-    s = mur_schedule_create(comm);
-    if (s)
-        mur_coll_bcast(s, &base, 1, type, 0);
-    agreed = mur_schedule_run(s);
-    *start = base + mine[0] - etypes;
-    return rc ? rc : agreed;
+    *start = told[0] + mine - etypes;
+    return told[1] ? refuse(file, told[0]) : MPI_SUCCESS;
 }

@@ -15,6 +15,9 @@ void mur_pointer_setup(void);
 /* Moves it on, and tells where it was; at once for all ranks. */
 int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before);
 
+/* The same for an access, unless it ends where no file can: then the pointer stays. */
+int mur_pointer_take(struct mur_file *file, MPI_Offset etypes, MPI_Offset *start);
+
 /* Collective, with the same value at all ranks. */
 int mur_pointer_set(struct mur_file *file, MPI_Offset value);
 

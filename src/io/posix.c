@@ -36,7 +36,13 @@ static ssize_t posix_write(int fd, const void *memory, size_t bytes, off_t offse
     size_t done = 0;
 
     while (done < bytes) {
-        ssize_t moved = pwrite(fd, (const char *)memory + done, bytes - done, offset + (off_t)done);
+        ssize_t moved;
+
+        if (mur_driver_is_beyond_limit(offset + (off_t)done + 1)) {
+            errno = EFBIG;
+            return -1;
+        }
+        moved = pwrite(fd, (const char *)memory + done, bytes - done, offset + (off_t)done);
 
         if (moved < 0 && errno != EINTR)
             return -1;

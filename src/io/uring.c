@@ -19,6 +19,7 @@
 #include "base/counters.h"
 #include "base/settings.h"
 #include "engine/engine.h"
+#include "io/driver.h"
 
 enum {
     ENTRIES = 64,
@@ -108,7 +109,8 @@ bool mur_uring_start(struct mur_uring_op *op, int fd, bool is_write, void *memor
 {
     uint32_t tail;
 
-    if (!mur_uring_is_there() || ring.under_way == ENTRIES)
+    if (!mur_uring_is_there() || ring.under_way == ENTRIES ||
+        (is_write && mur_driver_is_beyond_limit(offset + (off_t)bytes)))
         return false;
     tail = atomic_load_explicit(ring.submit_tail, memory_order_relaxed);
     ring.submissions[tail & ring.submit_mask] = (struct io_uring_sqe){

@@ -3,6 +3,7 @@
  * where it is: with file offsets in the place of addresses; or with a buffer in the place of the file. */
 #include "io/file.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,12 +12,12 @@
 #include "coll/coll.h"
 #include "io/datarep.h"
 
-enum { VECTORS = 64, PIECE = 16 << 10 };
+enum { VECTORS = 64, PIECE = 16 << 10, FAR = 1 << 30 };
 
 void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur_cursor *walk)
 {
     MPI_Count stride = file->shape->extent > file->shape->size ? file->shape->extent : file->shape->size;
-    MPI_Count tiles = ((MPI_Count)1 << 62) / (stride > 0 ? stride : 1);
+    MPI_Count tiles = INT64_MAX / (stride > 0 ? stride : 1);
 
     mur_cursor_start(walk, (const void *)(uintptr_t)file->displacement, tiles, file->shape);
     mur_cursor_seek(walk, (size_t)position);
@@ -124,6 +125,21 @@ MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
     mur_view_start(file, position, &walk);
     mur_view_segments(&walk, &segment, 1, 1);
     return segment.offset;
+}
+
+/* The last tile may reach beyond its extent. Nothing is near the largest offset, so that panes may be added to any. */
+bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count etypes)
+{
+    const MPI_Offset farthest = INT64_MAX - FAR;
+    const struct mur_type *shape = file->shape;
+    MPI_Offset end, place;
+
+    if (!shape->size)
+        return true;
+    return !__builtin_add_overflow(offset, etypes, &end) && !__builtin_mul_overflow(end, file->unit, &end) &&
+           !__builtin_mul_overflow(end / shape->size, shape->extent, &place) &&
+           !__builtin_add_overflow(place, file->displacement, &place) &&
+           !__builtin_add_overflow(place, shape->true_lb + shape->true_extent, &place) && place <= farthest;
 }
 
 bool mur_view_is_ordered(const struct mur_file *file, MPI_Offset end)
@@ -291,33 +307,26 @@ static int compare_views(const struct mur_file *file, int rc, struct parts *part
 
     for (const char *c = parts->datarep; *c; c++)
         name = mix(name + (unsigned char)*c) >> 2;
-    int64_t most[8] = {rc ? mur_error_class(rc) : 0,
-                       rc ? file->comm->rank : -1,
-                       extent,
-                       -extent,
-                       (int64_t)name,
-                       -(int64_t)name,
-                       parts->unit,
-                       -parts->unit};
+    int64_t most[7] = {
+        rc ? file->comm->rank : -1, extent, -extent, (int64_t)name, -(int64_t)name, parts->unit, -parts->unit};
 
     if (s) {
-        mur_coll_allreduce(s, MPI_IN_PLACE, most, 8, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
+        mur_coll_allreduce(s, MPI_IN_PLACE, most, 7, mur_type_find(MPI_INT64_T), mur_op_find(MPI_MAX));
         mur_schedule_fence(s);
         mur_coll_allreduce(s, MPI_IN_PLACE, sums, 2, mur_type_find(MPI_INT64_T), mur_op_find(MPI_SUM));
     }
     agreed = mur_schedule_run(s);
-    parts->is_tiled = most[2] == -most[3] && sums[0] == most[2] && sums[1] == 0;
-    if (rc || agreed)
+    parts->is_tiled = most[1] == -most[2] && sums[0] == most[1] && sums[1] == 0;
+    if (agreed)
         return rc ? rc : agreed;
-    if (most[0])
-        return mur_error((int)most[0], "cannot set the view of file '%s': rank %lld of its communicator failed",
-                         file->name, (long long)most[1]);
-    if (most[4] != -most[5])
+    if (most[0] >= 0)
+        return mur_file_hear(file->comm, (int)most[0], rc, "set the view of", file->name);
+    if (most[3] != -most[4])
         return mur_error(MPI_ERR_NOT_SAME, "datarep is '%.60s' here, but must be the same at all ranks",
                          parts->datarep);
-    if (most[6] != -most[7])
+    if (most[5] != -most[6])
         return mur_error(MPI_ERR_NOT_SAME, "etype has %lld bytes at one rank and %lld at another, but must be the same",
-                         (long long)-most[7], (long long)most[6]);
+                         (long long)-most[6], (long long)most[5]);
     return MPI_SUCCESS;
 }
 

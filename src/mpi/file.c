@@ -92,12 +92,25 @@ int mur_mpi_file_set_size(struct mur_file *fh, MPI_Offset size)
     return change_size(fh, size, ftruncate, "set the size of");
 }
 
+/* A signal undoes all of a call on some file systems: where it would never end, it is done by shorter ones. */
 static int allocate(int fd, off_t size)
 {
-    int number = size ? posix_fallocate(fd, 0, size) : 0;
+    const off_t least = 4096;
+    off_t done = 0, piece = size;
 
-    errno = number;
-    return number ? -1 : 0;
+    while (done < size) {
+        int number = posix_fallocate(fd, done, piece < size - done ? piece : size - done);
+
+        if (number == EINTR) {
+            piece = piece > 2 * least ? (piece / 2 + least - 1) / least * least : least;
+        } else if (number) {
+            errno = number;
+            return -1;
+        } else {
+            done += piece < size - done ? piece : size - done;
+        }
+    }
+    return 0;
 }
 
 int mur_mpi_file_preallocate(struct mur_file *fh, MPI_Offset size)
@@ -258,7 +271,9 @@ int mur_file_seek(struct mur_file *file, MPI_Offset current, MPI_Offset offset, 
     } else if (whence != MPI_SEEK_SET) {
         return mur_error(MPI_ERR_ARG, "whence is %d, but must be MPI_SEEK_SET, MPI_SEEK_CUR or MPI_SEEK_END", whence);
     }
-    *place += offset;
+    if (__builtin_add_overflow(*place, offset, place))
+        return mur_error(MPI_ERR_ARG, "the file pointer would become larger than any, by an offset of %lld",
+                         (long long)offset);
     if (*place < 0)
         return mur_error(MPI_ERR_ARG, "the file pointer would become %lld, but must be 0 or more", (long long)*place);
     return MPI_SUCCESS;
@@ -288,6 +303,8 @@ int mur_mpi_file_get_byte_offset(struct mur_file *fh, MPI_Offset offset, MPI_Off
 {
     if (offset < 0)
         return mur_error(MPI_ERR_ARG, "offset is %lld, but must be 0 or more", (long long)offset);
+    if (!mur_view_has_place(fh, offset, 0))
+        return mur_error(MPI_ERR_ARG, "offset is %lld, which is beyond where any file can end", (long long)offset);
     *disp = fh->shape->size ? mur_view_byte(fh, offset * fh->unit) : fh->displacement;
     return MPI_SUCCESS;
 }

@@ -35,20 +35,6 @@ static void set_status(MPI_Status *status, size_t bytes)
     mur_status_set(status, &result);
 }
 
-/* Whether the end of it has a place that an MPI_Offset can say, in tiles of the filetype. */
-static bool has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count bytes)
-{
-    MPI_Offset end, place;
-
-    if (!file->shape->size)
-        return true;
-    if (__builtin_add_overflow(offset, bytes / file->etype->size, &offset) ||
-        __builtin_mul_overflow(offset, file->unit, &end))
-        return false;
-    return !__builtin_mul_overflow(end / file->shape->size + 2, file->shape->extent, &place) &&
-           !__builtin_add_overflow(place, file->displacement, &place);
-}
-
 static int check(const struct request *wanted)
 {
     const struct mur_file *file = wanted->file;
@@ -68,7 +54,7 @@ static int check(const struct request *wanted)
                          (long long)wanted->count, (long long)wanted->type->size, (long long)file->etype->size);
     if (wanted->where != AT && wanted->where != OWN)
         return MPI_SUCCESS;
-    if (!has_place(file, offset, bytes))
+    if (!mur_view_has_place(file, offset, bytes / file->etype->size))
         return mur_error(MPI_ERR_ARG, "the offset, %lld, is beyond where any file can end", (long long)offset);
     return mur_file_check_random(file);
 }
@@ -85,7 +71,7 @@ static int find_offset(struct request *wanted, int rc)
         file->pointer += etypes;
         return rc;
     case SHARED:
-        return rc ? rc : mur_pointer_add(file, etypes, &wanted->offset);
+        return rc ? rc : mur_pointer_take(file, etypes, &wanted->offset);
     case ORDERED:
         return mur_pointer_take_ordered(file, rc, etypes, &wanted->offset);
     default:

@@ -5,8 +5,6 @@
  *     io-full FILE MIB TIMES [all|sieve|locked|later]   all together; each rank its blocks, maybe with locks; each rank
  *                                                       one run, nonblocking
  *     io-full FILE MIB RANKS check                      reads what so many ranks have written in blocks */
-#include <signal.h>
-
 #include "test.h"
 
 enum { BLOCK = 1000 };
@@ -107,7 +105,6 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     CHECK(argc >= 4);
-    signal(SIGXFSZ, SIG_IGN);
     form = argc > 4 ? argv[4] : "all";
     MPI_Error_class(MPI_File_open(MPI_COMM_WORLD, argv[1], MPI_MODE_CREATE | MPI_MODE_RDWR, MPI_INFO_NULL, &file),
                     &class);
