@@ -26,7 +26,9 @@ struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *co
 void mur_scope_and(struct mur_schedule *schedule, const struct mur_scope *scope, uint64_t *words, int count);
 
 /* Adds the steps that agree on `wanted` (1 or 2) ids and give them to `newcomm`, which is NULL where this process takes
- * part but is no member. Newcomm stays alive until the schedule is over. */
-void mur_agree(struct mur_schedule *schedule, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm);
+ * part but is no member. Newcomm stays alive until the schedule is over. Where `has_failed`, the process takes part
+ * only to let the others know: the schedule fails at all of them, with an error that names the rank. */
+void mur_agree(struct mur_schedule *schedule, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm,
+               bool has_failed);
 
 #endif
