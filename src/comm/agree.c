@@ -175,6 +175,11 @@ static int add_board(struct mur_schedule *s, struct agreement *agreement)
     return MPI_SUCCESS;
 }
 
+int mur_failed_elsewhere(int rank, const char *whose)
+{
+    return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", rank, whose);
+}
+
 static int side_size(const struct mur_scope *scope)
 {
     return scope->group ? scope->group->size : scope->comm->size;
@@ -190,10 +195,9 @@ static int name_failed(struct mur_schedule *s, void *argument)
         rank++;
     if (rank == size)
         return mur_error(MPI_ERR_OTHER, "the call failed at a rank of the remote group, so nothing is made");
-    return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", rank,
-                     agreement->scope.group          ? "group"
-                     : agreement->scope.is_two_sided ? "local group"
-                                                     : "communicator");
+    return mur_failed_elsewhere(rank, agreement->scope.group          ? "group"
+                                      : agreement->scope.is_two_sided ? "local group"
+                                                                      : "communicator");
 }
 
 /* Somebody has failed. The other side has ranks of its own, so each looks among its own only. */

@@ -152,7 +152,7 @@ static int check_places(const struct place *places, int size, const char *whose)
 {
     for (int i = 0; i < size; i++)
         if (places[i].color == HAS_FAILED)
-            return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", i, whose);
+            return mur_failed_elsewhere(i, whose);
     return MPI_SUCCESS;
 }
 

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "coll/coll.h"
+#include "comm/agree.h"
 #include "object/buffer.h"
 
 int mur_graph_check(int nnodes, const int *ends, const int *edges, int size)
@@ -161,7 +162,7 @@ static int count_votes(const struct side *in, int size, bool mine, bool *is_weig
 
     for (int i = 0; i < size; i++)
         if (in->summaries[i].vote == FAILED)
-            return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the communicator, so nothing is made", i);
+            return mur_failed_elsewhere(i, "communicator");
     for (int i = 0; i < size; i++) {
         if (in->summaries[i].vote == NO_EDGES || in->summaries[i].vote == vote)
             continue;
