@@ -267,8 +267,10 @@ def guard(expressions, failed, before=None):
 
 def refusal(function, large):
     """The body's call by a rank whose arguments are wrong: it takes part without any."""
-    first, *rest = function.parameters_in(large)
-    return f'{body_name(function, large)}({", ".join([first.name + "_object"] + ["0"] * len(rest))})'
+    parameters = function.parameters_in(large)
+    those = next((p for p in parameters if p.kind_name == 'comm' and is_decoded(p)), parameters[0])
+    values = [p.name + '_object' if p is those else '0' for p in parameters]
+    return f'{body_name(function, large)}({", ".join(values)})'
 
 
 def entry(function, large, stem, index):

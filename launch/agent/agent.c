@@ -158,7 +158,7 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     agent->children = (struct mur_watch){
         .fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), .ready = mur_agent_children_ready, .owner = agent};
     mur_loop_watch(agent->loop, &agent->children, EPOLLIN);
-    agent->kill_timer = (struct mur_timer){.fire = mur_agent_kill_all, .owner = agent};
+    agent->kill_timer = (struct mur_timer){.fire = mur_agent_end_grace, .owner = agent};
     agent->drain_timer = (struct mur_timer){.fire = mur_agent_drop_output, .owner = agent};
     mur_loop_add_timer(agent->loop, &agent->kill_timer);
     mur_loop_add_timer(agent->loop, &agent->drain_timer);

@@ -1,8 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The end of the agent's processes. Whether a failure ends the job is mpiexec's decision, which comes as MUR_FRAME_END:
  * a signal to all ranks now, SIGKILL after a grace. When mpiexec is gone, SIGKILL at once. After the last rank, all
- * that ranks have left behind is killed. */
+ * that ranks have left behind is killed.
+ *
+ * The grace is time that a rank could use: while it waits for a core, on a machine that has too much to do, the grace
+ * does not run. Whom SIGKILL ended is told by how it was reaped, so who was about to end anyway does not count. */
+#include <inttypes.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "launch/agent/inside.h"
@@ -13,7 +18,43 @@
 enum {
     KILL_AGAIN_MS = 20,   /* between passes over what is left of the descendants */
     KILL_LIMIT_MS = 3000, /* a process that SIGKILL does not end by then hangs in the kernel: leave it */
+    GRACE_MORE_MS = 5000, /* the most that waiting for a core adds to the grace */
 };
+
+/* How long a rank has waited for a core so far; 0 where the kernel does not tell. */
+static int64_t core_wait_ms(const struct mur_agent_rank *rank)
+{
+    int64_t waited = 0; /* ns */
+    char path[64];
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/schedstat", (int)rank->pid);
+    file = fopen(path, "re");
+    if (!file)
+        return 0;
+    if (fscanf(file, "%*d %" SCNd64, &waited) != 1)
+        waited = 0;
+    fclose(file);
+    return waited / 1000000;
+}
+
+/* How long ranks have waited for a core since this was asked last: that of them which has waited longest. */
+static int64_t new_core_wait_ms(struct mur_agent *agent)
+{
+    int64_t longest = 0;
+
+    for (int i = 0; i < agent->count; i++) {
+        struct mur_agent_rank *rank = &agent->ranks[i];
+        int64_t before = rank->core_wait_ms;
+
+        if (!rank->pid)
+            continue;
+        rank->core_wait_ms = core_wait_ms(rank);
+        if (rank->core_wait_ms - before > longest)
+            longest = rank->core_wait_ms - before;
+    }
+    return longest;
+}
 
 static void signal_ranks(struct mur_agent *agent, int signal)
 {
@@ -43,7 +84,6 @@ void mur_agent_kill_all(void *owner)
 
     if (!agent->is_killing) {
         agent->is_killing = true;
-        agent->killed = agent->running;
         agent->kill_since = mur_loop_now();
         signal_ranks(agent, SIGKILL);
         if (agent->drain_ms != MUR_FRAME_KEEP_OUTPUT)
@@ -53,11 +93,27 @@ void mur_agent_kill_all(void *owner)
     }
     if (mur_loop_now() - agent->kill_since > KILL_LIMIT_MS && mur_tree_is_done(&agent->tree)) {
         mur_say("a process of the job on %s does not react to SIGKILL and is left behind", agent->job->host);
+        agent->killed += agent->running;
         agent->running = 0;
         agent->has_descendants = false;
     }
     if (agent->has_descendants)
         mur_timer_set(&agent->kill_timer, KILL_AGAIN_MS);
+}
+
+/* Waits on for as long as ranks have lacked a core. */
+void mur_agent_end_grace(void *owner)
+{
+    struct mur_agent *agent = owner;
+    int64_t more = agent->is_killing ? 0 : new_core_wait_ms(agent);
+
+    if (more > GRACE_MORE_MS - agent->grace_more_ms)
+        more = GRACE_MORE_MS - agent->grace_more_ms;
+    agent->grace_more_ms += more;
+    if (more)
+        mur_timer_set(&agent->kill_timer, more);
+    else
+        mur_agent_kill_all(agent);
 }
 
 void mur_agent_drop_output(void *owner)
@@ -77,6 +133,7 @@ static void end_job(struct mur_agent *agent, const struct mur_frame *frame)
         agent->is_ending = true;
         for (int i = 0; i < agent->count; i++)
             agent->ended += agent->ranks[i].pid && agent->ranks[i].number != frame->rank;
+        new_core_wait_ms(agent); /* from now on it counts */
     }
     agent->drain_ms = frame->drain_ms;
     mur_tree_pass(&agent->tree, frame);

@@ -38,6 +38,7 @@ struct mur_agent_rank {
     pid_t pid;      /* 0: not started, or ended */
     bool is_in_mpi; /* INIT was heard, FINALIZED not yet */
     bool has_aborted;
+    int64_t core_wait_ms; /* for a core, so far */
     struct mur_watch control;
     struct mur_stream out;
     struct mur_stream err;
@@ -78,9 +79,10 @@ struct mur_agent {
     bool has_run;         /* a program of another library has come up here */
     bool is_orphan;       /* mpiexec, or the agent above, is dead */
     int ended;            /* for MUR_FRAME_DONE */
-    int killed;
-    int64_t oom_kills; /* of the control group when the job started */
+    int killed;           /* the ranks that SIGKILL has ended */
+    int64_t oom_kills;    /* of the control group when the job started */
     int64_t kill_since;
+    int64_t grace_more_ms; /* that waiting for a core has added to the grace */
     int32_t drain_ms;
     struct mur_timer kill_timer;
     struct mur_timer drain_timer;
@@ -119,6 +121,7 @@ void mur_agent_release_barrier(void *agent);
 
 /* ending.c */
 void mur_agent_kill_all(void *agent);
+void mur_agent_end_grace(void *agent);
 void mur_agent_drop_output(void *agent);
 void mur_agent_finish(struct mur_agent *agent); /* after the last process of the job */
 void mur_agent_lose_head(struct mur_agent *agent);

@@ -160,6 +160,7 @@ void mur_agent_children_ready(void *owner)
         mur_agent_read_control(rank);
         rank->pid = 0;
         agent->running--;
+        agent->killed += agent->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
         report_exit(rank, pid, status);
     }
     agent->has_descendants = pid == 0;

@@ -3,23 +3,33 @@
  * answer another agreement of the same process may have taken it (of another thread, or an MPI_Comm_idup under way),
  * so each takes the id if it still can, and a second intersection tells whether all could. If not, they give it back
  * and try again with another of the free ids, drawn by a number that differs from agreement to agreement: two that
- * collide part soon. Nobody ever waits for another agreement, so none can block another. */
+ * collide part soon. Nobody ever waits for another agreement, so none can block another.
+ *
+ * The second intersection also tells whether the call has failed at some member. Then, and only then, a third one
+ * finds out where. */
 #include "comm/agree.h"
+
+#include <string.h>
 
 #include "base/error.h"
 #include "coll/coll.h"
 #include "engine/board.h"
 #include "object/context.h"
 
+/* What each says in the second intersection. */
+enum { HAS_TAKEN = 1, IS_WELL = 2 };
+
 struct agreement {
     struct mur_scope scope;
     struct mur_comm *newcomm;
     int wanted;
+    bool has_failed; /* here */
     int window, attempt;
     uint32_t seed; /* the same at all members */
     uint64_t bits[MUR_CONTEXT_WORDS];
-    uint64_t is_taken; /* by all */
-    int taken;         /* by this process, so far */
+    uint64_t answer;
+    uint64_t *well; /* a bit for each rank of this side */
+    int taken;      /* by this process, so far */
     uint32_t contexts[2];
     uint64_t board_token; /* 0: none */
 };
@@ -165,12 +175,59 @@ static int add_board(struct mur_schedule *s, struct agreement *agreement)
     return MPI_SUCCESS;
 }
 
+int mur_failed_elsewhere(int rank, const char *whose)
+{
+    return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", rank, whose);
+}
+
+static int side_size(const struct mur_scope *scope)
+{
+    return scope->group ? scope->group->size : scope->comm->size;
+}
+
+static int name_failed(struct mur_schedule *s, void *argument)
+{
+    const struct agreement *agreement = argument;
+    int rank = 0, size = side_size(&agreement->scope);
+
+    (void)s;
+    while (rank < size && agreement->well[rank / 64] >> rank % 64 & 1)
+        rank++;
+    if (rank == size)
+        return mur_error(MPI_ERR_OTHER, "the call failed at a rank of the remote group, so nothing is made");
+    return mur_failed_elsewhere(rank, agreement->scope.group          ? "group"
+                                      : agreement->scope.is_two_sided ? "local group"
+                                                                      : "communicator");
+}
+
+/* Somebody has failed. The other side has ranks of its own, so each looks among its own only. */
+static void find_failed(struct mur_schedule *s, struct agreement *agreement)
+{
+    struct mur_scope side = agreement->scope;
+    int rank = side.group ? side.group->rank : side.comm->rank;
+    int words = (side_size(&side) + 63) / 64;
+
+    agreement->well = mur_schedule_memory(s, (size_t)words * sizeof *agreement->well);
+    if (!agreement->well)
+        return;
+    memset(agreement->well, -1, (size_t)words * sizeof *agreement->well);
+    if (agreement->has_failed)
+        agreement->well[rank / 64] &= ~(UINT64_C(1) << rank % 64);
+    side.is_two_sided = false;
+    mur_scope_and(s, &side, agreement->well, words);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, name_failed, agreement);
+}
+
 /* All know whether all have it. */
 static int conclude(struct mur_schedule *s, void *argument)
 {
     struct agreement *agreement = argument;
 
-    if (!agreement->is_taken) {
+    if (!(agreement->answer & IS_WELL)) {
+        give_back(agreement);
+        find_failed(s, agreement);
+    } else if (!(agreement->answer & HAS_TAKEN)) {
         give_back(agreement);
         agreement->attempt++;
         try(s, agreement);
@@ -208,8 +265,8 @@ static int propose(struct mur_schedule *s, void *argument)
            mur_context_take(agreement->window, find_bit(agreement->bits, skip + agreement->taken),
                             &agreement->contexts[agreement->taken]))
         agreement->taken++;
-    agreement->is_taken = agreement->taken == agreement->wanted ? ~UINT64_C(0) : 0;
-    mur_scope_and(s, &agreement->scope, &agreement->is_taken, 1);
+    agreement->answer = (agreement->taken == agreement->wanted ? HAS_TAKEN : 0) | (agreement->has_failed ? 0 : IS_WELL);
+    mur_scope_and(s, &agreement->scope, &agreement->answer, 1);
     mur_schedule_fence(s);
     mur_schedule_call(s, conclude, agreement);
     return MPI_SUCCESS;
@@ -232,7 +289,8 @@ static void try(struct mur_schedule *s, struct agreement *agreement)
     mur_schedule_call(s, look, agreement);
 }
 
-void mur_agree(struct mur_schedule *s, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm)
+void mur_agree(struct mur_schedule *s, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm,
+               bool has_failed)
 {
     struct agreement *agreement = mur_schedule_memory(s, sizeof *agreement);
 
@@ -241,6 +299,7 @@ void mur_agree(struct mur_schedule *s, const struct mur_scope *scope, int wanted
     agreement->scope = *scope;
     agreement->newcomm = newcomm;
     agreement->wanted = wanted;
+    agreement->has_failed = has_failed;
     agreement->window = agreement->attempt = agreement->taken = 0;
     if (scope->is_two_sided) /* the sides' own communicators may have different contexts */
         agreement->seed = (uint32_t)scope->bridge_tag;

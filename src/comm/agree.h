@@ -25,8 +25,13 @@ struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *co
 /* Adds the steps that replace `words` by the bitwise and of all members' words. */
 void mur_scope_and(struct mur_schedule *schedule, const struct mur_scope *scope, uint64_t *words, int count);
 
+/* The error of the others where a call has failed at one rank of `whose`: "communicator", "local group". */
+int mur_failed_elsewhere(int rank, const char *whose) __attribute__((cold));
+
 /* Adds the steps that agree on `wanted` (1 or 2) ids and give them to `newcomm`, which is NULL where this process takes
- * part but is no member. Newcomm stays alive until the schedule is over. */
-void mur_agree(struct mur_schedule *schedule, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm);
+ * part but is no member. Newcomm stays alive until the schedule is over. Where `has_failed`, the process takes part
+ * only to let the others know: the schedule fails at all of them, with an error that names the rank. */
+void mur_agree(struct mur_schedule *schedule, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm,
+               bool has_failed);
 
 #endif

@@ -13,8 +13,8 @@
 #include "object/topology.h"
 
 /* Ends the making of *newcomm, which is NULL where this process only takes part. With `group`, its members call. */
-static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int wanted, struct mur_comm **newcomm,
-                  MPI_Request *request)
+static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int wanted, bool has_failed,
+                  struct mur_comm **newcomm, MPI_Request *request)
 {
     struct mur_schedule *s = group ? mur_schedule_create_apart(comm) : mur_schedule_create(comm);
     int rc = MPI_SUCCESS;
@@ -24,7 +24,7 @@ static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int w
             group ? (struct mur_scope){.comm = comm, .group = group, .tag = tag} : mur_scope_of(s, comm);
 
         s->is_strict = true; /* nor must lack of memory on the way leave the others waiting */
-        mur_agree(s, &scope, wanted, *newcomm);
+        mur_agree(s, &scope, wanted, *newcomm, has_failed);
         rc = request ? mur_schedule_start(s, request) : mur_schedule_run(s);
     } else {
         rc = mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
@@ -36,33 +36,50 @@ static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int w
     return rc;
 }
 
-int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, struct mur_comm **newcomm)
+int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, bool has_failed, struct mur_comm **newcomm)
 {
-    int rc = MPI_SUCCESS;
+    int me = has_failed ? MPI_UNDEFINED : group->rank, rc = MPI_SUCCESS;
 
     if (comm->remote)
-        return mur_comm_split(comm, group->rank == MPI_UNDEFINED ? MPI_UNDEFINED : 0, group->rank, newcomm);
+        return mur_comm_split(comm, me == MPI_UNDEFINED ? MPI_UNDEFINED : 0, me, has_failed, newcomm);
     *newcomm = NULL;
-    if (group->rank != MPI_UNDEFINED)
+    if (me != MPI_UNDEFINED)
         rc = mur_comm_create(comm, group, NULL, newcomm);
-    return rc ? rc : finish(comm, NULL, 0, 1, newcomm, NULL);
+    return rc ? rc : finish(comm, NULL, 0, 1, has_failed, newcomm, NULL);
 }
 
-int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm)
+int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, bool has_failed,
+                             struct mur_comm **newcomm)
 {
-    int rc;
+    int rc = MPI_SUCCESS;
 
     *newcomm = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    rc = mur_comm_create(comm, group, NULL, newcomm);
-    return rc ? rc : finish(comm, group, tag, 1, newcomm, NULL);
+    if (!has_failed)
+        rc = mur_comm_create(comm, group, NULL, newcomm);
+    return rc ? rc : finish(comm, group, tag, 1, has_failed, newcomm, NULL);
 }
 
-int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm, MPI_Request *request)
+/* The others wait. If the call returns at once, this goes on behind it. */
+static int dup_refused(struct mur_comm *comm, struct mur_comm **newcomm, MPI_Request *request)
 {
-    int rc = mur_comm_create(comm, comm->group, comm->remote, newcomm);
+    MPI_Request unseen;
+    int rc = finish(comm, NULL, 0, mur_comm_contexts_needed(comm), true, newcomm, request ? &unseen : NULL);
 
+    if (request && !rc)
+        mur_request_detach(mur_request_find(unseen));
+    return rc;
+}
+
+int mur_comm_dup(struct mur_comm *comm, bool has_failed, struct mur_comm **newcomm, MPI_Request *request)
+{
+    int rc;
+
+    *newcomm = NULL;
+    if (has_failed)
+        return dup_refused(comm, newcomm, request);
+    rc = mur_comm_create(comm, comm->group, comm->remote, newcomm);
     if (rc)
         return rc;
     if (comm->topology) {
@@ -72,9 +89,11 @@ int mur_comm_dup(struct mur_comm *comm, struct mur_comm **newcomm, MPI_Request *
             return mur_error(MPI_ERR_NO_MEM, "no memory for a copy of the topology");
         }
     }
-    return finish(comm, NULL, 0, mur_comm_contexts_needed(*newcomm), newcomm, request);
+    return finish(comm, NULL, 0, mur_comm_contexts_needed(*newcomm), false, newcomm, request);
 }
 
+/* What a rank tells. */
+enum { HAS_FAILED = -1 }; /* as the color of one */
 struct place {
     int color, key, rank;
 };
@@ -128,6 +147,15 @@ static int gather_places(struct mur_comm *comm, int color, int key, struct place
     return mur_schedule_run(s);
 }
 
+/* All know who has failed. */
+static int check_places(const struct place *places, int size, const char *whose)
+{
+    for (int i = 0; i < size; i++)
+        if (places[i].color == HAS_FAILED)
+            return mur_failed_elsewhere(i, whose);
+    return MPI_SUCCESS;
+}
+
 /* Makes the communicator of my color, still without contexts; NULL where there is none. */
 static int create_part(struct mur_comm *comm, int color, struct place *places, struct place *remote_places,
                        struct mur_comm **newcomm)
@@ -147,7 +175,7 @@ static int create_part(struct mur_comm *comm, int color, struct place *places, s
     return rc;
 }
 
-int mur_comm_split(struct mur_comm *comm, int color, int key, struct mur_comm **newcomm)
+int mur_comm_split(struct mur_comm *comm, int color, int key, bool has_failed, struct mur_comm **newcomm)
 {
     size_t mine = (size_t)comm->group->size, theirs = comm->remote ? (size_t)comm->remote->size : 0;
     struct place *places = malloc((mine + theirs) * sizeof *places);
@@ -156,9 +184,13 @@ int mur_comm_split(struct mur_comm *comm, int color, int key, struct mur_comm **
     *newcomm = NULL;
     if (!places)
         return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %zu ranks", mine + theirs);
-    rc = gather_places(comm, color, key, places, places + mine);
+    rc = gather_places(comm, has_failed ? HAS_FAILED : color, key, places, places + mine);
+    if (!rc)
+        rc = check_places(places, (int)mine, comm->remote ? "local group" : "communicator");
+    if (!rc)
+        rc = check_places(places + mine, (int)theirs, "remote group");
     if (!rc && color != MPI_UNDEFINED)
         rc = create_part(comm, color, places, places + mine, newcomm);
     free(places);
-    return rc ? rc : finish(comm, NULL, 0, comm->remote ? 2 : 1, newcomm, NULL);
+    return rc ? rc : finish(comm, NULL, 0, comm->remote ? 2 : 1, false, newcomm, NULL);
 }

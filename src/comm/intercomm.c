@@ -161,7 +161,8 @@ static int check_disjoint(struct mur_group *mine, struct mur_group *theirs)
 }
 
 /* Both sides agree on the contexts of a communicator that this process is in. */
-static int agree(struct mur_comm *comm, const struct mur_scope *between, int wanted, struct mur_comm **newcomm)
+static int agree(struct mur_comm *comm, const struct mur_scope *between, int wanted, bool has_failed,
+                 struct mur_comm **newcomm)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
     int rc;
@@ -169,7 +170,7 @@ static int agree(struct mur_comm *comm, const struct mur_scope *between, int wan
     if (s) {
         struct mur_scope scope = between ? *between : mur_scope_of(s, comm);
 
-        mur_agree(s, &scope, wanted, *newcomm);
+        mur_agree(s, &scope, wanted, *newcomm, has_failed);
         rc = mur_schedule_run(s);
     } else {
         rc = mur_error(MPI_ERR_NO_MEM, "no memory to make a communicator");
@@ -202,7 +203,7 @@ int mur_intercomm_create(struct mur_comm *local_comm, int local_leader, struct m
         return rc;
     if (peer_comm)
         scope.bridge_context = peer_comm->context + MUR_CONTEXT_LEADERS;
-    return agree(local_comm, &scope, 2, newcomm);
+    return agree(local_comm, &scope, 2, false, newcomm);
 }
 
 /* Each side learns what the other passed, out of two intersections: of `high` and of its opposite. */
@@ -222,7 +223,7 @@ static int exchange_high(struct mur_comm *intercomm, bool mine, bool *theirs)
     return rc;
 }
 
-int mur_intercomm_merge(struct mur_comm *intercomm, bool high, struct mur_comm **newcomm)
+int mur_intercomm_merge(struct mur_comm *intercomm, bool high, bool has_failed, struct mur_comm **newcomm)
 {
     struct mur_group *mine = intercomm->group, *theirs = intercomm->remote, *group;
     int size = mine->size + theirs->size, *processes = malloc((size_t)size * sizeof *processes);
@@ -243,5 +244,5 @@ int mur_intercomm_merge(struct mur_comm *intercomm, bool high, struct mur_comm *
         return rc;
     rc = mur_comm_create(intercomm, group, NULL, newcomm);
     mur_group_release(group);
-    return rc ? rc : agree(intercomm, NULL, 1, newcomm);
+    return rc ? rc : agree(intercomm, NULL, 1, has_failed, newcomm);
 }

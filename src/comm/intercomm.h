@@ -9,7 +9,7 @@
 int mur_intercomm_create(struct mur_comm *local_comm, int local_leader, struct mur_comm *peer_comm, int remote_leader,
                          int tag, struct mur_comm **newcomm);
 
-/* All of both groups; the group that passes `high` comes second. */
-int mur_intercomm_merge(struct mur_comm *intercomm, bool high, struct mur_comm **newcomm);
+/* All of both groups; the group that passes `high` comes second. Where `has_failed`, all get an error. */
+int mur_intercomm_merge(struct mur_comm *intercomm, bool high, bool has_failed, struct mur_comm **newcomm);
 
 #endif

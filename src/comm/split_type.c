@@ -139,7 +139,7 @@ static int gather(struct mur_comm *comm, struct place *places)
     return mur_schedule_run(s);
 }
 
-int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info,
+int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, bool has_failed,
                         struct mur_comm **newcomm)
 {
     struct place *places = calloc((size_t)comm->size, sizeof *places);
@@ -148,7 +148,7 @@ int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct m
     *newcomm = NULL;
     if (!places)
         return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", comm->size);
-    places[comm->rank].split_type = split_type;
+    places[comm->rank].split_type = has_failed ? MPI_UNDEFINED : split_type;
     places[comm->rank].wanted = wanted(split_type, info);
     places[comm->rank].node = my_node(comm);
     if (split_type != MPI_COMM_TYPE_SHARED) /* which asks for nothing of the machine's inside */
@@ -161,7 +161,7 @@ int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct m
     }
     free(places);
     if (!rc)
-        rc = mur_comm_split(comm, color, key, newcomm);
+        rc = mur_comm_split(comm, color, key, has_failed, newcomm);
     if (!rc && split_type == MPI_COMM_TYPE_HW_UNGUIDED)
         rc = tell(info, by);
     return rc;

@@ -7,8 +7,8 @@
 #include "object/info.h"
 
 /* *newcomm is NULL where this process is in no part. An unguided split writes what it has found into `info`, unless
- * that is NULL. */
-int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info,
+ * that is NULL. Where `has_failed`, nothing else matters: all get an error that names the rank. */
+int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, bool has_failed,
                         struct mur_comm **newcomm);
 
 #endif

@@ -319,7 +319,7 @@ int mur_file_open(struct mur_comm *comm, const char *name, int amode, const stru
 
     if (comm->remote)
         return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, whose two groups cannot open a file together");
-    rc = mur_comm_dup(comm, &own, NULL);
+    rc = mur_comm_dup(comm, false, &own, NULL);
     if (rc)
         return rc;
     rc = open_on(own, name, amode, info, errhandler, refused, file_p);

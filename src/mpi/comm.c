@@ -11,6 +11,7 @@
 #include "comm/meet.h"
 #include "comm/split_type.h"
 #include "mpi/bodies.h"
+#include "mpi/entry.h"
 #include "mpi/hints.h"
 #include "mpi/parent.h"
 #include "object/attribute.h"
@@ -134,9 +135,11 @@ int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
 }
 
 /* Hands out a new communicator, or the null handle where this process is no member. Of `ranks` that make it together
- * the others would wait for one that has no memory. */
-static int give(int rc, int ranks, struct mur_comm *made, MPI_Comm *newcomm)
+ * the others would wait for one that has no memory; what has `failed` before, for any other reason, they know of. */
+static int give(int failed, int rc, int ranks, struct mur_comm *made, MPI_Comm *newcomm)
 {
+    if (failed)
+        return failed;
     if (!rc)
         *newcomm = made ? (MPI_Comm)made : MPI_COMM_NULL;
     return mur_collective_result(rc, ranks);
@@ -147,21 +150,21 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
 {
     struct mur_attribute *attributes = NULL;
     struct mur_comm *made = NULL;
-    int rc = mur_wishes_check(info);
+    int failed = mur_entry_take_refusal(), rc;
 
-    if (rc)
-        return rc;
-    rc = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
-    if (!rc)
-        rc = mur_comm_dup(comm, &made, request);
-    if (rc) {
+    if (!failed)
+        failed = mur_wishes_check(info);
+    if (!failed)
+        failed = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
+    rc = mur_comm_dup(comm, failed != MPI_SUCCESS, &made, request);
+    if (failed || rc) {
         mur_attributes_delete(&attributes, comm);
     } else {
         made->attributes = attributes;
         mur_comm_set_hints(made, info);
         rc = mur_wishes_set(made, info);
     }
-    return give(rc, mur_comm_ranks(comm), made, newcomm);
+    return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_dup(struct mur_comm *comm, MPI_Comm *newcomm)
@@ -187,27 +190,27 @@ int mur_mpi_comm_idup_with_info(struct mur_comm *comm, struct mur_info *info, MP
 int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int rc;
+    int failed = mur_entry_take_refusal(), rc;
 
-    if (color < 0 && color != MPI_UNDEFINED)
-        return mur_error(MPI_ERR_ARG, "color is %d, but must be 0 or more, or MPI_UNDEFINED", color);
-    rc = mur_comm_split(comm, color, key, &made);
-    return give(rc, mur_comm_ranks(comm), made, newcomm);
+    if (!failed && color < 0 && color != MPI_UNDEFINED)
+        failed = mur_error(MPI_ERR_ARG, "color is %d, but must be 0 or more, or MPI_UNDEFINED", color);
+    rc = mur_comm_split(comm, color, key, failed != MPI_SUCCESS, &made);
+    return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int rc;
+    int failed = mur_entry_take_refusal(), rc;
 
     if (comm->remote)
         return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, but must have one group");
-    if (split_type != MPI_UNDEFINED &&
+    if (!failed && split_type != MPI_UNDEFINED &&
         (split_type < MPI_COMM_TYPE_SHARED || split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
-        return mur_error(MPI_ERR_ARG, "split_type is %d, but must be one of MPI_COMM_TYPE_..., or MPI_UNDEFINED",
-                         split_type);
-    rc = mur_comm_split_type(comm, split_type, key, info, &made);
-    return give(rc, comm->size, made, newcomm);
+        failed = mur_error(MPI_ERR_ARG, "split_type is %d, but must be one of MPI_COMM_TYPE_..., or MPI_UNDEFINED",
+                           split_type);
+    rc = mur_comm_split_type(comm, split_type, key, info, failed != MPI_SUCCESS, &made);
+    return give(failed, rc, comm->size, made, newcomm);
 }
 
 static int check_subgroup(struct mur_comm *comm, const struct mur_group *group)
@@ -221,11 +224,12 @@ static int check_subgroup(struct mur_comm *comm, const struct mur_group *group)
 int mur_mpi_comm_create(struct mur_comm *comm, struct mur_group *group, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int rc = check_subgroup(comm, group);
+    int failed = mur_entry_take_refusal(), rc;
 
-    if (!rc)
-        rc = mur_comm_create_from(comm, group, &made);
-    return give(rc, mur_comm_ranks(comm), made, newcomm);
+    if (!failed)
+        failed = check_subgroup(comm, group);
+    rc = mur_comm_create_from(comm, group, failed != MPI_SUCCESS, &made);
+    return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, int tag, MPI_Comm *newcomm)
@@ -235,8 +239,8 @@ int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, in
                           : check_subgroup(comm, group);
 
     if (!rc)
-        rc = mur_comm_create_in_group(comm, group, tag, &made);
-    return give(rc, group->size, made, newcomm);
+        rc = mur_comm_create_in_group(comm, group, tag, false, &made);
+    return give(MPI_SUCCESS, rc, group->size, made, newcomm);
 }
 
 /* Finds a communicator that is to be given up. */
@@ -324,16 +328,16 @@ int mur_mpi_intercomm_create(struct mur_comm *local_comm, int local_leader, MPI_
             return rc;
     }
     rc = mur_intercomm_create(local_comm, local_leader, peer, remote_leader, tag, &made);
-    return give(rc, local_comm->size + 1, made, newintercomm);
+    return give(MPI_SUCCESS, rc, local_comm->size + 1, made, newintercomm);
 }
 
 int mur_mpi_intercomm_merge(struct mur_comm *intercomm, int high, MPI_Comm *newintracomm)
 {
     struct mur_comm *made = NULL;
-    int rc;
+    int failed = mur_entry_take_refusal(), rc;
 
     if (!intercomm->remote)
         return not_inter();
-    rc = mur_intercomm_merge(intercomm, high != 0, &made);
-    return give(rc, mur_comm_ranks(intercomm), made, newintracomm);
+    rc = mur_intercomm_merge(intercomm, high != 0, failed != MPI_SUCCESS, &made);
+    return give(failed, rc, mur_comm_ranks(intercomm), made, newintracomm);
 }

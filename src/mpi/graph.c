@@ -9,6 +9,7 @@
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
+#include "mpi/entry.h"
 #include "object/comm.h"
 #include "topo/map.h"
 
@@ -43,17 +44,21 @@ static int no_memory(const struct mur_comm *comm)
 int mur_mpi_graph_create(struct mur_comm *comm_old, int nnodes, const int indx[], const int edges[], int reorder,
                          MPI_Comm *comm_graph)
 {
-    int place, rc = mur_graph_check(nnodes, indx, edges, comm_old->size);
+    int place, failed = mur_entry_take_refusal(), rc;
     struct mur_topology *topology;
     struct mur_comm *made = NULL;
 
-    if (rc)
-        return rc;
+    if (!failed)
+        failed = mur_graph_check(nnodes, indx, edges, comm_old->size);
+    if (failed) {
+        mur_comm_split(comm_old, MPI_UNDEFINED, 0, true, &made);
+        return failed;
+    }
     topology = mur_graph_new(nnodes, indx, edges);
     if (!topology)
         return no_memory(comm_old);
     place = mur_topo_place(comm_old, nnodes, reorder != 0);
-    rc = mur_comm_split(comm_old, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place, &made);
+    rc = mur_comm_split(comm_old, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place, false, &made);
     if (made)
         made->topology = topology;
     else
@@ -166,7 +171,7 @@ static int check_weights(const char *name, const int *weights, MPI_Count count)
 static int create_with(struct mur_comm *comm, struct mur_topology *topology, MPI_Comm *handle)
 {
     struct mur_comm *made = NULL;
-    int rc = mur_comm_create_from(comm, comm->group, &made);
+    int rc = mur_comm_create_from(comm, comm->group, false, &made);
 
     if (rc) {
         mur_topology_free(topology);
@@ -207,14 +212,19 @@ int mur_mpi_dist_graph_create_adjacent(struct mur_comm *comm_old, int indegree, 
                                        const int *destweights, struct mur_info *info, int reorder,
                                        MPI_Comm *comm_dist_graph)
 {
-    int rc = check_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights);
+    int failed = mur_entry_take_refusal();
     struct mur_topology *topology;
+    struct mur_comm *none;
     bool is_weighted;
 
     (void)info; /* knows no keys here */
     (void)reorder;
-    if (rc)
-        return rc;
+    if (!failed)
+        failed = check_adjacent(comm_old, indegree, sources, sourceweights, outdegree, destinations, destweights);
+    if (failed) {
+        mur_comm_create_from(comm_old, comm_old->group, true, &none);
+        return failed;
+    }
     is_weighted = (indegree ? sourceweights : destweights) != MPI_UNWEIGHTED;
     topology = mur_topology_create_adjacency(indegree, outdegree, is_weighted);
     if (!topology)
@@ -235,24 +245,28 @@ int mur_mpi_dist_graph_create(struct mur_comm *comm_old, int n, const int source
     struct mur_edges edges = {.count = n, .sources = sources, .degrees = degrees, .destinations = destinations};
     struct mur_topology *topology;
     MPI_Count total = 0;
-    int rc = check_ranks(comm_old, "sources", sources, n);
+    int failed = mur_entry_take_refusal(), rc;
 
     (void)info; /* knows no keys here */
     (void)reorder;
-    for (int i = 0; i < n && !rc; i++) {
+    if (!failed)
+        failed = check_ranks(comm_old, "sources", sources, n);
+    for (int i = 0; i < n && !failed; i++) {
         if (degrees[i] < 0)
-            rc = mur_error(MPI_ERR_ARG, "degrees[%d] is %d, but must be 0 or more", i, degrees[i]);
+            failed = mur_error(MPI_ERR_ARG, "degrees[%d] is %d, but must be 0 or more", i, degrees[i]);
         total += degrees[i];
     }
-    if (!rc)
-        rc = check_ranks(comm_old, "destinations", destinations, total);
-    if (!rc)
-        rc = check_weights("weights", weights, total);
-    if (rc)
-        return rc;
+    if (!failed)
+        failed = check_ranks(comm_old, "destinations", destinations, total);
+    if (!failed)
+        failed = check_weights("weights", weights, total);
+    if (failed)
+        edges = (struct mur_edges){.has_failed = true};
     edges.is_weighted = weights != MPI_UNWEIGHTED;
     edges.weights = edges.is_weighted && total ? weights : NULL;
     rc = mur_adjacency_gather(comm_old, &edges, &topology);
+    if (failed)
+        return failed;
     return rc ? mur_collective_result(rc, comm_old->size) : create_with(comm_old, topology, comm_dist_graph);
 }
 

@@ -9,6 +9,7 @@
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
+#include "mpi/entry.h"
 #include "object/comm.h"
 #include "topo/map.h"
 
@@ -54,6 +55,15 @@ static int no_memory(const struct mur_comm *comm)
     return mur_collective_result(mur_error(MPI_ERR_NO_MEM, "no memory for a topology"), comm->size);
 }
 
+/* Takes part in a split that others wait for, so that they hear of the failure. */
+static int fail(struct mur_comm *comm, int failed)
+{
+    struct mur_comm *none;
+
+    mur_comm_split(comm, MPI_UNDEFINED, 0, true, &none);
+    return failed;
+}
+
 /* Splits the communicator and gives the new one the topology, which it then owns. */
 static int split(struct mur_comm *comm, int color, int key, struct mur_topology *topology, MPI_Comm *handle)
 {
@@ -62,7 +72,7 @@ static int split(struct mur_comm *comm, int color, int key, struct mur_topology 
 
     if (!topology)
         return no_memory(comm);
-    rc = mur_comm_split(comm, color, key, &new);
+    rc = mur_comm_split(comm, color, key, false, &new);
     if (rc || !new) {
         mur_topology_free(topology);
         *handle = MPI_COMM_NULL;
@@ -87,11 +97,13 @@ int mur_mpi_dims_create(int nnodes, int ndims, int dims[])
 int mur_mpi_cart_create(struct mur_comm *comm_old, int ndims, const int dims[], const int periods[], int reorder,
                         MPI_Comm *comm_cart)
 {
-    int cells = 0, rc = count_cells(ndims, dims, comm_old->size, &cells);
+    int cells = 0, failed = mur_entry_take_refusal();
     int place;
 
-    if (rc)
-        return rc;
+    if (!failed)
+        failed = count_cells(ndims, dims, comm_old->size, &cells);
+    if (failed)
+        return fail(comm_old, failed);
     place = mur_topo_place(comm_old, cells, reorder != 0);
     return split(comm_old, place == MPI_UNDEFINED ? MPI_UNDEFINED : 0, place,
                  mur_cart_new(ndims, dims, periods, place == MPI_UNDEFINED ? 0 : place), comm_cart);
@@ -188,15 +200,16 @@ int mur_mpi_cart_shift(struct mur_comm *comm, int direction, int disp, int *rank
 int mur_mpi_cart_sub(struct mur_comm *comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     const struct mur_cart *cart = cart_of(comm);
-    int color = 0, key = 0, kept = 0, rc;
+    int color = 0, key = 0, kept = 0, failed = mur_entry_take_refusal();
     struct mur_topology *topology;
     int *dims;
 
     if (!cart)
         return no_cart();
-    rc = mur_check_array("remain_dims", remain_dims, cart->ndims);
-    if (rc)
-        return rc;
+    if (!failed)
+        failed = mur_check_array("remain_dims", remain_dims, cart->ndims);
+    if (failed)
+        return fail(comm, failed);
     dims = malloc((2 * (size_t)cart->ndims + 1) * sizeof *dims);
     if (!dims)
         return no_memory(comm);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "mpi/bodies.h"
+#include "mpi/entry.h"
 #include "object/attribute.h"
 #include "object/group.h"
 #include "object/info.h"
@@ -14,7 +15,7 @@ static int create(struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Count un
                   void **base, MPI_Win *win)
 {
     struct mur_win *made;
-    int rc = mur_rma_create(comm, flavor, size, (MPI_Aint)unit, info, base, &made);
+    int rc = mur_rma_create(comm, flavor, size, (MPI_Aint)unit, info, mur_entry_take_refusal(), base, &made);
 
     if (!rc)
         *win = mur_object_handle(made);
@@ -79,7 +80,7 @@ int mur_mpi_win_free(MPI_Win *win)
         return rc;
     if (found->is_exposed)
         return mur_error(MPI_ERR_RMA_SYNC, "the exposure epoch of MPI_Win_post has not ended");
-    if ((rc = mur_attributes_delete(&found->attributes, found)) || (rc = mur_rma_free(found)))
+    if ((rc = mur_rma_free(found, mur_attributes_delete(&found->attributes, found))))
         return rc;
     *win = MPI_WIN_NULL;
     return MPI_SUCCESS;

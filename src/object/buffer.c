@@ -14,7 +14,7 @@ int mur_buffer_fault(const char *name, const void *buffer, MPI_Count count, cons
     const char *constant = name_of(buffer);
     bool has_data = count > 0 && (!type || type->size > 0);
 
-    if (!has_data || (type && mur_is_memory((const char *)buffer + type->true_lb)))
+    if (!has_data || (!constant && type && mur_is_memory((const char *)buffer + type->true_lb)))
         return MPI_SUCCESS;
     if (constant)
         return mur_error(MPI_ERR_BUFFER, "%s is %s, which this call does not take there", name, constant);

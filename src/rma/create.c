@@ -68,15 +68,15 @@ static int gather(struct mur_comm *comm, void *all, MPI_Count bytes)
 static int agree(struct mur_comm *comm, int rc)
 {
     int *all = malloc((size_t)comm->size * sizeof *all);
-    int gathered, class = rc ? mur_error_class(rc) : MPI_SUCCESS;
+    int gathered, class = mur_error_class(rc);
 
     if (!all)
         return mur_error(MPI_ERR_NO_MEM, "%s", agreeing);
-    all[comm->rank] = class;
+    all[comm->rank] = class < 0 || class > 63 ? MPI_ERR_OTHER : class; /* a callback may return any */
     gathered = gather(comm, all, sizeof *all);
     for (int i = 0; i < comm->size && !rc && !gathered; i++)
         if (all[i])
-            rc = mur_error(all[i], "the window could not be made at rank %d of its communicator", i);
+            rc = mur_error(all[i], "the call failed at rank %d of the window's communicator", i);
     free(all);
     return rc ? rc : gathered;
 }
@@ -344,10 +344,10 @@ static uint64_t desk_of(const struct mur_win *win)
                : 0;
 }
 
-static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, void **base_p,
-                 struct part *parts, uint64_t *tokens)
+static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, int refused,
+                 void **base_p, struct part *parts, uint64_t *tokens)
 {
-    int rc = check_part(win->flavor, size, unit, *base_p), leader;
+    int rc = refused ? refused : check_part(win->flavor, size, unit, *base_p), leader;
 
     mur_rma_set_hints(win, info);
     parts[win->rank] = (struct part){.desk = desk_of(win),
@@ -387,7 +387,7 @@ static void destroy(struct mur_win *win)
 }
 
 static int create(struct mur_comm *own, int flavor, MPI_Aint size, MPI_Aint unit, const struct mur_info *info,
-                  void **base_p, struct mur_win **win_p)
+                  int refused, void **base_p, struct mur_win **win_p)
 {
     struct part *parts = malloc((size_t)own->size * sizeof *parts);
     uint64_t *tokens = calloc((size_t)own->size, sizeof *tokens);
@@ -397,7 +397,7 @@ static int create(struct mur_comm *own, int flavor, MPI_Aint size, MPI_Aint unit
     mur_comm_retain(own); /* for the agreement: the window goes with its own */
     rc = agree(own, rc);
     if (!rc)
-        rc = build(win, size, unit, info, base_p, parts, tokens);
+        rc = build(win, size, unit, info, refused, base_p, parts, tokens);
     if (rc && win)
         destroy(win);
     else if (rc)
@@ -411,21 +411,21 @@ static int create(struct mur_comm *own, int flavor, MPI_Aint size, MPI_Aint unit
 }
 
 int mur_rma_create(struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Aint unit, const struct mur_info *info,
-                   void **base_p, struct mur_win **win_p)
+                   int refused, void **base_p, struct mur_win **win_p)
 {
     struct mur_comm *own;
     int rc;
 
     if (comm->remote)
         return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, which cannot have a window");
-    rc = mur_comm_create_from(comm, comm->group, &own);
-    return rc ? rc : create(own, flavor, size, unit, info, base_p, win_p);
+    rc = mur_comm_create_from(comm, comm->group, false, &own);
+    return rc ? rc : create(own, flavor, size, unit, info, refused, base_p, win_p);
 }
 
 /* What is on its way, unlocking in particular, must have arrived everywhere before anyone forgets the window. */
-int mur_rma_free(struct mur_win *win)
+int mur_rma_free(struct mur_win *win, int failed)
 {
-    int rc = MPI_SUCCESS;
+    int rc = failed;
 
     for (int i = 0; i < win->size && !rc; i++)
         if (win->targets[i].is_dirty)

@@ -41,10 +41,11 @@ static inline void mur_rma_rest(struct mur_waiter *waiter)
 
 /* ---- create.c, attach.c ---- */
 
-/* Collective over `comm`. *base_p is where this rank's memory is; given for MPI_WIN_FLAVOR_CREATE, else set. */
+/* Collective over `comm`. *base_p is where this rank's memory is; given for MPI_WIN_FLAVOR_CREATE, else set. Where the
+ * call has failed already with `refused` or `failed`, all get an error. */
 int mur_rma_create(struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Aint unit, const struct mur_info *info,
-                   void **base_p, struct mur_win **win_p);
-int mur_rma_free(struct mur_win *win);
+                   int refused, void **base_p, struct mur_win **win_p);
+int mur_rma_free(struct mur_win *win, int failed);
 void mur_rma_set_hints(struct mur_win *win, const struct mur_info *info);
 int mur_rma_get_hints(const struct mur_win *win, struct mur_info *info);
 

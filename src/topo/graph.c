@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "coll/coll.h"
+#include "comm/agree.h"
 #include "object/buffer.h"
 
 int mur_graph_check(int nnodes, const int *ends, const int *edges, int size)
@@ -58,7 +59,7 @@ struct summary {
     MPI_Count notices; /* that follow */
     MPI_Count vote;    /* whether its edges have weights */
 };
-enum { SUMMARY_COUNTS = sizeof(struct summary) / sizeof(MPI_Count), NO_EDGES = 0, UNWEIGHTED, WEIGHTED };
+enum { SUMMARY_COUNTS = sizeof(struct summary) / sizeof(MPI_Count), NO_EDGES = 0, UNWEIGHTED, WEIGHTED, FAILED };
 
 /* The arrays of an exchange; `ints` and `places` are counts and displacements for alltoallv. */
 struct side {
@@ -108,7 +109,10 @@ static void summarize(const struct mur_edges *edges, struct side *out, int size)
             out->summaries[edges->destinations[edge++]].notices++;
         }
     for (int i = 0; i < size; i++)
-        out->summaries[i].vote = !edge ? NO_EDGES : edges->is_weighted ? WEIGHTED : UNWEIGHTED;
+        out->summaries[i].vote = edges->has_failed    ? FAILED
+                                 : !edge              ? NO_EDGES
+                                 : edges->is_weighted ? WEIGHTED
+                                                      : UNWEIGHTED;
 }
 
 /* Writes the notices, in the order of the edges for each rank. `next` is where the next one for a rank goes. */
@@ -156,6 +160,9 @@ static int count_votes(const struct side *in, int size, bool mine, bool *is_weig
     MPI_Count vote = NO_EDGES;
     int voter = 0;
 
+    for (int i = 0; i < size; i++)
+        if (in->summaries[i].vote == FAILED)
+            return mur_failed_elsewhere(i, "communicator");
     for (int i = 0; i < size; i++) {
         if (in->summaries[i].vote == NO_EDGES || in->summaries[i].vote == vote)
             continue;

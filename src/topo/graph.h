@@ -18,6 +18,7 @@ struct mur_edges {
     int count; /* of sources */
     const int *sources, *degrees, *destinations, *weights;
     bool is_weighted;
+    bool has_failed; /* there are none, since the call has failed here: it is to fail everywhere */
 };
 
 /* Collective: each process names some edges of the graph, its own or others'; each gets those that touch it, ordered

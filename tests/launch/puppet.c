@@ -15,6 +15,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "boot/job.h"
@@ -135,6 +136,15 @@ static void do_await(char *value)
         exit(97);
 }
 
+/* compute:MS, of a core's time */
+static void do_compute(char *value)
+{
+    clock_t end = clock() + atoi(value) * (clock_t)(CLOCKS_PER_SEC / 1000);
+
+    while (clock() < end)
+        continue;
+}
+
 static void do_ignore(char *value)
 {
     sigaction(atoi(value), &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
@@ -245,11 +255,11 @@ static const struct verb {
     const char *name;
     void (*perform)(char *value);
 } verbs[] = {
-    {"init", do_init},   {"finalized", do_finalized}, {"abort", do_abort},   {"junk", do_junk},
-    {"exit", do_exit},   {"kill", do_kill},           {"wait", do_wait},     {"say", do_say},
-    {"line", do_line},   {"error", do_error},         {"daemon", do_daemon}, {"block", do_block},
-    {"await", do_await}, {"ignore", do_ignore},       {"node", do_node},     {"descriptors", do_descriptors},
-    {"flood", do_flood}, {"signals", do_signals},
+    {"init", do_init},   {"finalized", do_finalized}, {"abort", do_abort},     {"junk", do_junk},
+    {"exit", do_exit},   {"kill", do_kill},           {"wait", do_wait},       {"say", do_say},
+    {"line", do_line},   {"error", do_error},         {"daemon", do_daemon},   {"block", do_block},
+    {"await", do_await}, {"ignore", do_ignore},       {"node", do_node},       {"descriptors", do_descriptors},
+    {"flood", do_flood}, {"signals", do_signals},     {"compute", do_compute},
 };
 
 static void perform(char *word)

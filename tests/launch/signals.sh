@@ -43,6 +43,19 @@ until_true has_lines "$DIR/out" 2
 kill -INT $JOB
 ended 130
 contains "message" "1 rank did not end on SIGINT" "$(cat "$DIR/err")"
+# Of ranks that end in other ways none is counted. The grace of a rank does not run while it waits for a core.
+start -n 4 "$PUPPET" 0/ignore:15 1/ignore:15 2/block:15 line:ready 2/await:15 2/exit:3 wait
+until_true has_lines "$DIR/out" 4
+kill -TERM $JOB
+ended 143
+contains "message" "2 ranks did not end on SIGTERM" "$(cat "$DIR/err")"
+start -n 24 taskset -c "$(taskset -cp $$ | sed 's/.*[ ,-]//')" "$PUPPET" block:10 ^0/block:15 line:ready 0/await:10 \
+    0/kill:9 ^0/await:15 ^0/compute:30 line:saved
+until_true has_lines "$DIR/out" 24
+kill -USR1 $JOB
+ended 137
+same "last words of crowded ranks" 23 "$(grep -c saved "$DIR/out")"
+
 start -n 2 "$PUPPET" block:2 line:ready await:2 line:not-yet wait
 until_true has_lines "$DIR/out" 2
 kill -INT $JOB

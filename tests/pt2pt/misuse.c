@@ -22,12 +22,13 @@ static void expect(int line, int code, int wanted, const char *call)
 
 int main(int argc, char **argv)
 {
-    MPI_Datatype uncommitted, freed, stale;
+    MPI_Datatype uncommitted, freed, stale, absolute;
     MPI_Comm world, gone, stale_comm;
     MPI_Request request, stale_request;
     MPI_Status status;
     MPI_Group group;
-    int data[4] = {0}, flag, color_rank;
+    int data[4] = {0}, flag, color_rank, one = 1;
+    MPI_Aint address;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_dup(MPI_COMM_WORLD, &world);
@@ -40,6 +41,9 @@ int main(int argc, char **argv)
     stale_comm = gone;
     MPI_Comm_free(&gone);
     MPI_Type_contiguous(2, MPI_INT, &uncommitted);
+    MPI_Get_address(data, &address);
+    MPI_Type_create_hindexed(1, &one, &address, MPI_INT, &absolute);
+    MPI_Type_commit(&absolute);
     MPI_Type_contiguous(3, MPI_INT, &freed);
     MPI_Type_commit(&freed);
     stale = freed;
@@ -51,6 +55,10 @@ int main(int argc, char **argv)
     EXPECT(MPI_Send, (data, 1, MPI_INT, 0, -1, world), MPI_ERR_TAG);
     EXPECT(MPI_Send, (data, 1, MPI_INT, 0, MPI_ANY_TAG, world), MPI_ERR_TAG);
     EXPECT(MPI_Send, (data, -1, MPI_INT, 0, 0, world), MPI_ERR_COUNT);
+    EXPECT(MPI_Send, (MPI_IN_PLACE, 1, MPI_INT, 0, 0, world), MPI_ERR_BUFFER);
+    EXPECT(MPI_Recv, (MPI_IN_PLACE, 1, MPI_INT, 0, 0, world, &status), MPI_ERR_BUFFER);
+    EXPECT(MPI_Send, (MPI_IN_PLACE, 1, absolute, 0, 0, world), MPI_ERR_BUFFER);
+    EXPECT(MPI_Recv, (MPI_BUFFER_AUTOMATIC, 1, absolute, 0, 0, world, &status), MPI_ERR_BUFFER);
     EXPECT(MPI_Send_c, (data, -1, MPI_INT, 0, 0, world), MPI_ERR_COUNT);
     EXPECT(MPI_Send_c, (data, (MPI_Count)1 << 62, MPI_INT, 0, 0, world), MPI_ERR_COUNT);
     EXPECT(MPI_Send, (data, 1, MPI_DATATYPE_NULL, 0, 0, world), MPI_ERR_TYPE);
@@ -108,6 +116,7 @@ int main(int argc, char **argv)
     MPI_Group_free(&group);
 
     MPI_Type_free(&uncommitted);
+    MPI_Type_free(&absolute);
     MPI_Comm_free(&world);
     MPI_Finalize();
     return 0;
