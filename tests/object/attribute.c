@@ -6,7 +6,7 @@
 #include "test.h"
 
 static int copies, deletes, order[16];
-static long fail_delete; /* the value whose deletion fails */
+static long fail_delete = -1; /* the value whose deletion fails */
 
 static int copy(MPI_Comm comm, int keyval, void *extra, void *value, void *copied, int *flag)
 {
@@ -98,7 +98,7 @@ static void communicators(void)
     CHECK(class_of(MPI_Comm_set_attr(parent, keys[2], (void *)5)) == MPI_ERR_INTERN && get(parent, keys[2]) == 4);
     child = parent;
     CHECK(class_of(MPI_Comm_free(&child)) == MPI_ERR_INTERN && child == parent);
-    fail_delete = 0;
+    fail_delete = -1;
     CHECK(MPI_Comm_delete_attr(parent, keys[2]) == MPI_SUCCESS && get(parent, keys[2]) == -1);
     CHECK(class_of(MPI_Comm_delete_attr(parent, keys[2])) == MPI_ERR_KEYVAL);
 
@@ -113,8 +113,8 @@ static void communicators(void)
         if (i != 1)
             MPI_Comm_free_keyval(&keys[i]);
     deletes = 0;
-    MPI_Comm_free(&parent);
-    CHECK(deletes > 0 && order[0] == 6);
+    CHECK(MPI_Comm_free(&parent) == MPI_SUCCESS && parent == MPI_COMM_NULL);
+    CHECK(deletes == 4 && order[0] == 6);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     CHECK(class_of(MPI_Comm_free_keyval(&freed)) == MPI_ERR_KEYVAL);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
