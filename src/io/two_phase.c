@@ -3,13 +3,13 @@
  * run-time access strategy", 1993) for ranks that share memory.
  *
  * The part of the file that the ranks want, from the first byte to the last, passes through a ring of panes in their
- * area. Writing, each rank copies what it has for a pane straight to where it belongs there, and whoever comes last
- * writes the pane to the file. Reading, whoever comes first reads a pane, and each takes what it wants. So the file
- * is accessed in large pieces by whichever rank has time, while the others are some panes ahead, and data moves
- * once between user and pane, and once between pane and file.
+ * area. Writing, each rank copies what it has for a pane straight to where it belongs there; full panes are written to
+ * the file one at a time, by whoever would otherwise have to wait. Reading, whoever comes first reads a pane, and each
+ * takes what it wants. So the file is accessed in large pieces by whichever rank has time, while the others are some
+ * panes ahead, and data moves once between user and pane, and once between pane and file.
  *
  * A pane's life (`turn` is its number times 4, plus the state):
- *   write   FREE -- all ranks have arrived --> FULL -- who comes last writes it --> FREE for the pane a ring further
+ *   write   FREE -- all ranks have arrived --> FULL -- who waits writes it --> FREE for the pane a ring further
  *   read    FREE -- claimed by one rank --> READING -- it has read --> READY -- all have arrived --> FREE, as above
  *   sparse  FREE -- all ranks have marked what they want; the last reads that --> READY, as above
  *
