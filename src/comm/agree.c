@@ -180,32 +180,24 @@ int mur_failed_elsewhere(int rank, const char *whose)
     return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", rank, whose);
 }
 
-static int side_size(const struct mur_scope *scope)
-{
-    return scope->group ? scope->group->size : scope->comm->size;
-}
-
 static int name_failed(struct mur_schedule *s, void *argument)
 {
     const struct agreement *agreement = argument;
-    int rank = 0, size = side_size(&agreement->scope);
+    int rank = 0, size = agreement->scope.comm->size;
 
     (void)s;
     while (rank < size && agreement->well[rank / 64] >> rank % 64 & 1)
         rank++;
     if (rank == size)
         return mur_error(MPI_ERR_OTHER, "the call failed at a rank of the remote group, so nothing is made");
-    return mur_failed_elsewhere(rank, agreement->scope.group          ? "group"
-                                      : agreement->scope.is_two_sided ? "local group"
-                                                                      : "communicator");
+    return mur_failed_elsewhere(rank, agreement->scope.is_two_sided ? "local group" : "communicator");
 }
 
 /* Somebody has failed. The other side has ranks of its own, so each looks among its own only. */
 static void find_failed(struct mur_schedule *s, struct agreement *agreement)
 {
     struct mur_scope side = agreement->scope;
-    int rank = side.group ? side.group->rank : side.comm->rank;
-    int words = (side_size(&side) + 63) / 64;
+    int rank = side.comm->rank, words = (side.comm->size + 63) / 64;
 
     agreement->well = mur_schedule_memory(s, (size_t)words * sizeof *agreement->well);
     if (!agreement->well)

@@ -30,7 +30,8 @@ int mur_failed_elsewhere(int rank, const char *whose) __attribute__((cold));
 
 /* Adds the steps that agree on `wanted` (1 or 2) ids and give them to `newcomm`, which is NULL where this process takes
  * part but is no member. Newcomm stays alive until the schedule is over. Where `has_failed`, the process takes part
- * only to let the others know: the schedule fails at all of them, with an error that names the rank. */
+ * only to let the others know: the schedule fails at all of them, with an error that names the rank. A scope of a group
+ * has no such process. */
 void mur_agree(struct mur_schedule *schedule, const struct mur_scope *scope, int wanted, struct mur_comm *newcomm,
                bool has_failed);
 

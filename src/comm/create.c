@@ -48,17 +48,15 @@ int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, bool ha
     return rc ? rc : finish(comm, NULL, 0, 1, has_failed, newcomm, NULL);
 }
 
-int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, bool has_failed,
-                             struct mur_comm **newcomm)
+int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm)
 {
-    int rc = MPI_SUCCESS;
+    int rc;
 
     *newcomm = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    if (!has_failed)
-        rc = mur_comm_create(comm, group, NULL, newcomm);
-    return rc ? rc : finish(comm, group, tag, 1, has_failed, newcomm, NULL);
+    rc = mur_comm_create(comm, group, NULL, newcomm);
+    return rc ? rc : finish(comm, group, tag, 1, false, newcomm, NULL);
 }
 
 /* The others wait. If the call returns at once, this goes on behind it. */

@@ -21,7 +21,6 @@ int mur_comm_split(struct mur_comm *comm, int color, int key, bool has_failed, s
 int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, bool has_failed, struct mur_comm **newcomm);
 
 /* The same, but called by the members only; calls at one time are told apart by the tag. */
-int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, bool has_failed,
-                             struct mur_comm **newcomm);
+int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm);
 
 #endif

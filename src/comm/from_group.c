@@ -66,7 +66,7 @@ int mur_comm_create_from_group(struct mur_group *group, const char *stringtag, s
     if (rc)
         return rc;
     mur_errhandler_attach(&comm->errhandler, errhandler);
-    rc = mur_comm_create_in_group(comm, group, tag_of(stringtag, group), false, newcomm);
+    rc = mur_comm_create_in_group(comm, group, tag_of(stringtag, group), newcomm);
     makeshift_free(comm);
     return rc;
 }

@@ -239,7 +239,7 @@ int mur_mpi_comm_create_group(struct mur_comm *comm, struct mur_group *group, in
                           : check_subgroup(comm, group);
 
     if (!rc)
-        rc = mur_comm_create_in_group(comm, group, tag, false, &made);
+        rc = mur_comm_create_in_group(comm, group, tag, &made);
     return give(MPI_SUCCESS, rc, group->size, made, newcomm);
 }
 
