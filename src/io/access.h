@@ -92,7 +92,8 @@ int mur_file_lock(struct mur_file *file, bool is_exclusive, MPI_Offset offset, M
 void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length);
 
 /* Whether what lies between stretches may be written back as it was read. The ranks of a host have the gate for that;
- * others only locks, which then every write must take: so they sieve where the user asks for it (romio_ds_write). */
+ * others only locks, which then every write must take, and which some mounts keep to the host (NFS with nolock, Lustre
+ * with localflock): so they sieve where the user asks for it (romio_ds_write). */
 bool mur_file_may_sieve_writes(const struct mur_file *file);
 
 /* Whether every write of the file has to lock what it writes. */

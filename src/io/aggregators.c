@@ -43,7 +43,7 @@ static struct place own_place(const struct mur_comm *comm)
 
 static int gather(struct mur_comm *comm, struct place *places)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_schedule *s = mur_file_schedule(comm);
     struct mur_blocks blocks = mur_blocks_regular(places, sizeof *places, mur_type_find(MPI_BYTE));
 
     places[comm->rank] = own_place(comm);

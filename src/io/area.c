@@ -10,6 +10,7 @@
 #include "coll/coll.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "io/file.h"
 
 enum { NO_PANES = 1, GRANULE = 64 << 10, OWNED_MAX = 48 << 20 };
 
@@ -85,7 +86,7 @@ static int share_memory(struct mur_comm *comm, struct mur_area *area)
 
     if (comm->rank == 0 && area && (area->memory = allocate(area_bytes(comm->size), &token)) != NULL)
         memset(area->memory, 0, area_bytes(comm->size));
-    s = mur_schedule_create(comm);
+    s = mur_file_schedule(comm);
     if (s)
         mur_coll_bcast(s, &token, 1, mur_type_find(MPI_UINT64_T), 0);
     rc = mur_schedule_run(s);

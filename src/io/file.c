@@ -97,12 +97,21 @@ struct mur_file *mur_file_of_context(uint32_t context)
 /* The largest of each of `count` ints over all ranks. */
 static int agree_max(struct mur_comm *comm, int *values, int count)
 {
-    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_schedule *s = mur_file_schedule(comm);
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to open or close a file");
     mur_coll_allreduce(s, MPI_IN_PLACE, values, count, mur_type_find(MPI_INT), mur_op_find(MPI_MAX));
     return mur_schedule_run(s);
+}
+
+struct mur_schedule *mur_file_schedule(struct mur_comm *comm)
+{
+    struct mur_schedule *s = mur_schedule_create_strict(comm);
+
+    if (!s)
+        mur_collective_no_memory(comm);
+    return s;
 }
 
 int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, const char *name)
@@ -111,7 +120,7 @@ int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, c
         int class;
         char text[400];
     } told = {0};
-    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_schedule *s = mur_file_schedule(comm);
     const char *text = rc ? mur_error_text(rc) : NULL;
     int heard;
 
@@ -365,7 +374,7 @@ int mur_file_agree(const struct mur_file *file, int rc, const char *what)
 int mur_file_compare(const struct mur_file *file, MPI_Offset value, bool *is_same)
 {
     int64_t values[2] = {value, ~value};
-    struct mur_schedule *s = mur_schedule_create(file->comm);
+    struct mur_schedule *s = mur_file_schedule(file->comm);
     int rc;
 
     if (s)

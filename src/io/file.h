@@ -22,6 +22,7 @@ struct mur_errhandler;
 struct mur_exchange;
 struct mur_info;
 struct mur_request;
+struct mur_schedule;
 
 struct mur_file {
     struct mur_object object;
@@ -75,6 +76,10 @@ int mur_file_close(struct mur_file *file);
 
 /* Rank 0 has changed something with the outcome `rc`: all ranks return it. `what` is what was tried: "open". */
 int mur_file_agree(const struct mur_file *file, int rc, const char *what);
+
+/* A schedule that all ranks of a file perform. Others would wait for one that lacks memory for it or on the way: then
+ * the job ends. NULL: no memory, and there are no others. */
+struct mur_schedule *mur_file_schedule(struct mur_comm *comm);
 
 /* Once all know that this one of them has failed: it tells why; `rc` is a rank's own error, which it returns. */
 int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, const char *name);

@@ -253,7 +253,7 @@ static int write_back(struct mur_file *file, const struct mur_info *given)
 /* Rank 0's values at all ranks. */
 static int share(struct mur_comm *comm, struct mur_hints *hints)
 {
-    struct mur_schedule *s = comm->size > 1 ? mur_schedule_create(comm) : NULL;
+    struct mur_schedule *s = comm->size > 1 ? mur_file_schedule(comm) : NULL;
 
     if (comm->size == 1)
         return MPI_SUCCESS;

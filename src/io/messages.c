@@ -15,7 +15,9 @@
  *
  * Memory. What does not depend on the data is allocated before a rank says what it wants, so that a rank which has none
  * can say so instead. Later each goes on whatever happens, since others wait for its messages: who has no room for
- * what it would send announces nothing; who has none for what comes receives it into a single byte. */
+ * what it would send announces nothing; who has none for what comes receives it into a single byte. What is left are
+ * the steps themselves, and a second access while the file's memory for one is in use: without memory for those the job
+ * ends, as with collective operations, instead of leaving the others to wait. */
 #include "io/access.h"
 
 #include <errno.h>
@@ -120,9 +122,9 @@ static void settle_reads(struct mur_exchange *x)
         note_failure(x, errno);
 }
 
-static int no_memory(const struct mur_exchange *x)
+static int no_memory(const struct mur_file *file)
 {
-    return mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", x->access->file->name);
+    return mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", file->name);
 }
 
 /* ---- the end ---- */
@@ -634,8 +636,7 @@ static struct mur_exchange *create_exchange(int ranks)
 int mur_exchange_provide(struct mur_file *file)
 {
     file->exchange = create_exchange(file->comm->size);
-    return file->exchange ? MPI_SUCCESS
-                          : mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", file->name);
+    return file->exchange ? MPI_SUCCESS : no_memory(file);
 }
 
 /* The file's, unless an earlier access is under way with it. NULL: no memory. */
@@ -667,18 +668,17 @@ void mur_exchange_free(struct mur_exchange *x)
 static struct mur_schedule *build(struct mur_access *access)
 {
     struct mur_comm *comm = access->file->comm;
-    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_schedule *s = mur_file_schedule(comm);
     struct mur_exchange *x = take_exchange(access);
     struct mur_blocks blocks;
 
     access->exchange = x;
     if (s && !x)
-        mur_schedule_fail(
-            s, mur_error(MPI_ERR_NO_MEM, "no memory for collective access to file '%s'", access->file->name));
+        mur_schedule_fail(s, mur_collective_result(no_memory(access->file), comm->size));
     if (!s || !x)
         return s;
     if (!prepare(x) && !access->error)
-        access->error = no_memory(x);
+        access->error = no_memory(access->file);
     x->wishes[comm->rank] = mur_access_wish(access);
     blocks = mur_blocks_regular(x->wishes, sizeof *x->wishes, byte_type());
     mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);

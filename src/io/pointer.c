@@ -144,7 +144,7 @@ int mur_pointer_set(struct mur_file *file, MPI_Offset value)
 int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, MPI_Offset *start)
 {
     struct mur_comm *comm = file->comm;
-    struct mur_schedule *s = mur_schedule_create(comm);
+    struct mur_schedule *s = mur_file_schedule(comm);
     struct mur_type *type = mur_type_find(MPI_INT64_T);
     int64_t sum = etypes, mine = 0, told[2], failed = rc ? comm->rank : -1;
     MPI_Offset base = 0;
@@ -167,7 +167,7 @@ int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, M
         rc = mur_pointer_take(file, sum, &base);
     told[0] = base;
     told[1] = rc != MPI_SUCCESS;
-    s = mur_schedule_create(comm);
+    s = mur_file_schedule(comm);
     if (s)
         mur_coll_bcast(s, told, 2, type, 0);
     agreed = mur_schedule_run(s);

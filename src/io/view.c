@@ -302,7 +302,7 @@ static int compare_views(const struct mur_file *file, int rc, struct parts *part
     MPI_Offset extent = parts->shape ? parts->shape->extent : 0;
     uint64_t name = 0;
     int64_t sums[2] = {parts->shape ? parts->shape->size : 0, (int64_t)parts->tile.boundary};
-    struct mur_schedule *s = mur_schedule_create(file->comm);
+    struct mur_schedule *s = mur_file_schedule(file->comm);
     int agreed;
 
     for (const char *c = parts->datarep; *c; c++)
