@@ -59,6 +59,8 @@ bool mur_file_may_sieve_writes(const struct mur_file *file)
 
 bool mur_file_must_lock(const struct mur_file *file)
 {
+    if (file->driver->widens_writes)
+        return !file->is_atomic; /* else the whole access is locked */
     return !has_gate(file) && mur_file_may_sieve_writes(file);
 }
 
@@ -68,31 +70,46 @@ int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool 
     return *is_locked || !mur_file_must_lock(file) ? 0 : -1;
 }
 
-static ssize_t write_locked(struct mur_file *file, const char *memory, struct mur_segment segment)
+/* A server may have no locks: that is for users of NFS to know; but sieves of others must not be missed. */
+int mur_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked)
+{
+    *is_locked = mur_file_must_lock(file) && mur_file_lock(file, true, first, end - first) == 0;
+    return *is_locked || !mur_file_must_lock(file) || !mur_file_may_sieve_writes(file) ? 0 : -1;
+}
+
+void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked)
+{
+    int number = errno;
+
+    if (is_locked)
+        mur_file_unlock(file, first, end - first);
+    errno = number;
+}
+
+ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_segment segment, bool is_locked)
 {
     ssize_t done;
-    int number;
 
-    if (mur_file_lock(file, true, segment.offset, (MPI_Offset)segment.bytes))
-        return -1;
+    if (is_locked)
+        return file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
+    mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    number = errno;
-    mur_file_unlock(file, segment.offset, (MPI_Offset)segment.bytes);
-    errno = number;
+    mur_gate_leave(file->area);
     return done;
 }
 
 ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write)
 {
+    MPI_Offset end = segment.offset + (MPI_Offset)segment.bytes;
+    bool is_locked;
     ssize_t done;
 
     if (!is_write)
         return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    if (mur_file_must_lock(file))
-        return write_locked(file, memory, segment);
-    mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
-    done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    mur_gate_leave(file->area);
+    if (mur_writes_begin(file, segment.offset, end, &is_locked))
+        return -1;
+    done = mur_writes_one(file, memory, segment, is_locked);
+    mur_writes_end(file, segment.offset, end, is_locked);
     return done;
 }
 
@@ -146,6 +163,45 @@ static void leave_staging(struct mur_access *access)
 
 /* ---- stretches one by one ---- */
 
+static ssize_t read_segments(struct mur_file *file, char *memory, const struct mur_segment *segments, int count)
+{
+    size_t moved = 0;
+
+    for (int i = 0; i < count; i++) {
+        ssize_t done = mur_file_transfer(file, memory + moved, segments[i], false);
+
+        if (done < 0)
+            return -1;
+        moved += (size_t)done;
+        if ((size_t)done < segments[i].bytes)
+            break;
+    }
+    return (ssize_t)moved;
+}
+
+static ssize_t write_segments(struct mur_file *file, const char *memory, const struct mur_segment *segments, int count)
+{
+    MPI_Offset first = segments[0].offset, end = first;
+    size_t moved = 0;
+    ssize_t done = 0;
+    bool is_locked;
+
+    for (int i = 0; i < count; i++) {
+        MPI_Offset last = segments[i].offset + (MPI_Offset)segments[i].bytes;
+
+        first = segments[i].offset < first ? segments[i].offset : first;
+        end = last > end ? last : end;
+    }
+    if (mur_writes_begin(file, first, end, &is_locked))
+        return -1;
+    for (int i = 0; i < count && done >= 0; i++) {
+        done = mur_writes_one(file, memory + moved, segments[i], is_locked);
+        moved += segments[i].bytes;
+    }
+    mur_writes_end(file, first, end, is_locked);
+    return done < 0 ? -1 : (ssize_t)moved;
+}
+
 /* `bytes` of data between the view at `walk` and memory that is one run. Returns bytes, or -1 with errno. */
 static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *walk, char *memory, size_t bytes)
 {
@@ -153,16 +209,19 @@ static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *
     size_t moved = 0;
     int count;
 
-    while (moved < bytes && (count = mur_view_segments(walk, segments, SEGMENTS, bytes - moved)) > 0)
-        for (int i = 0; i < count; i++) {
-            ssize_t done = mur_file_transfer(access->file, memory + moved, segments[i], access->is_write);
+    while (moved < bytes && (count = mur_view_segments(walk, segments, SEGMENTS, bytes - moved)) > 0) {
+        ssize_t done = access->is_write ? write_segments(access->file, memory + moved, segments, count)
+                                        : read_segments(access->file, memory + moved, segments, count);
+        size_t wanted = 0;
 
-            if (done < 0)
-                return -1;
-            moved += (size_t)done;
-            if ((size_t)done < segments[i].bytes)
-                return (ssize_t)moved;
-        }
+        if (done < 0)
+            return -1;
+        for (int i = 0; i < count; i++)
+            wanted += segments[i].bytes;
+        moved += (size_t)done;
+        if ((size_t)done < wanted)
+            break;
+    }
     return (ssize_t)moved;
 }
 

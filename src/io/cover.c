@@ -127,17 +127,24 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
     return number;
 }
 
-static int write_stretches(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes,
-                           const mur_cover_word *words)
+static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset start, const mur_cover_word *words,
+                           const struct survey *found)
 {
-    size_t from, to = 0;
+    MPI_Offset first = start + (MPI_Offset)found->first, end = start + (MPI_Offset)found->end;
+    size_t from, to = found->first;
     int number = 0;
+    bool is_locked;
 
-    while (!number && mur_cover_next(words, bytes, &from, &to)) {
+    if (!found->stretches)
+        return 0;
+    if (mur_writes_begin(file, first, end, &is_locked))
+        return errno;
+    while (!number && mur_cover_next(words, found->end, &from, &to)) {
         struct mur_segment segment = {start + (MPI_Offset)from, to - from};
 
-        number = mur_file_transfer(file, buffer + from, segment, true) < 0 ? errno : 0;
+        number = mur_writes_one(file, buffer + from, segment, is_locked) < 0 ? errno : 0;
     }
+    mur_writes_end(file, first, end, is_locked);
     return number;
 }
 
@@ -148,7 +155,7 @@ int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_
 
     number = may_fill_holes(file, &found) ? write_filled(file, buffer, start, words, &found) : NOT_NOW;
     if (number == NOT_NOW)
-        number = write_stretches(file, buffer, start, bytes, words);
+        number = write_stretches(file, buffer, start, words, &found);
     memset((void *)words, 0, (bytes + 63) / 64 * 8);
     return number;
 }

@@ -14,6 +14,9 @@ struct mur_driver {
     /* What is written in one process of a host is seen by all others of it, so bytes that were read may be written back
      * under a lock that the ranks share in memory (data sieving). Else only a lock on the file makes that safe. */
     bool is_coherent;
+    /* A client may write out more of a page than was written into it, as it once was, unless bytes of the file are
+     * locked meanwhile (Linux, nfs_can_extend_write). So writes are locked, if the server has locks. */
+    bool widens_writes;
     /* All of it, or, reading, up to the file's end. Returns how many bytes. */
     ssize_t (*read)(int fd, void *memory, size_t bytes, off_t offset);
     ssize_t (*write)(int fd, const void *memory, size_t bytes, off_t offset);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* File systems whose hosts see each other's writes at once, and those whose clients cache what they have read (NFS) and
- * look again when they take a lock: there sync takes one, and nothing is sieved without. */
+ * look again when they take a lock: there sync takes one, and nothing is sieved or written without. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -176,6 +176,7 @@ const struct mur_driver mur_driver_posix = {.name = "posix",
                                             .unlock = posix_unlock};
 
 const struct mur_driver mur_driver_nfs = {.name = "nfs",
+                                          .widens_writes = true,
                                           .read = shared_read,
                                           .write = shared_write,
                                           .fetch = posix_fetch,

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts that cache a file each for itself: this program's own calls of the file system keep a cache for each rank, as a
  * client of NFS does. Written bytes stay in it until they are synced or a lock is given back; what was read, and the
- * size, are not looked at again until a lock is taken. Each rank must find what it has written itself, alone or
- * together with others, whoever it was that wrote it to the file; and after MPI_File_sync what all have written.
+ * size, are not looked at again until a lock is taken. A write into a page that is there makes all of the page go out,
+ * unless bytes of the file are locked: so it may undo what others have written there. Each rank must find what it has
+ * written itself, alone or together with others, whoever it was that wrote it to the file; and after MPI_File_sync what
+ * all have written.
  *
  *     io-caches [SEED] */
 #define _GNU_SOURCE
@@ -29,6 +31,7 @@ static struct {
     long size;            /* as known; -1: it is not */
 } cache = {.size = -1};
 static int syncs, locks;
+static int is_locked; /* some bytes are */
 
 static void look(void)
 {
@@ -67,6 +70,9 @@ ssize_t pwrite(int fd, const void *memory, size_t bytes, off_t offset)
     memset(cache.is_dirty + offset, 1, bytes);
     if (offset + (off_t)bytes > cache.size)
         cache.size = offset + (off_t)bytes;
+    for (off_t page = offset / PAGE; page * PAGE < offset + (off_t)bytes; page++)
+        if (cache.is_there[page] && !is_locked)
+            memset(cache.is_dirty + page * PAGE, 1, PAGE);
     return (ssize_t)bytes;
 }
 
@@ -138,6 +144,7 @@ int fcntl(int fd, int command, ...)
         write_out(); /* before a lock is given back; and what is there is read anew once one is taken */
         rc = (int)syscall(SYS_fcntl, fd, command, argument);
         forget();
+        is_locked = rc == 0 && ((struct flock *)argument)->l_type != F_UNLCK;
         locks++;
         return rc;
     }
