@@ -73,8 +73,11 @@ int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool 
 /* A server may have no locks: that is for users of NFS to know; but sieves of others must not be missed. */
 int mur_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked)
 {
-    *is_locked = mur_file_must_lock(file) && mur_file_lock(file, true, first, end - first) == 0;
-    return *is_locked || !mur_file_must_lock(file) || !mur_file_may_sieve_writes(file) ? 0 : -1;
+    *is_locked = false;
+    if (!mur_file_must_lock(file))
+        return 0;
+    *is_locked = mur_file_lock(file, true, first, end - first) == 0;
+    return *is_locked || !mur_file_may_sieve_writes(file) ? 0 : -1;
 }
 
 void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked)

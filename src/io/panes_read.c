@@ -33,14 +33,13 @@ static void read_pane(struct mur_access *access, uint64_t index)
 {
     uint64_t number = mur_pane_number(access, index);
     struct mur_pane *pane = mur_pane_state(access, number);
-    MPI_Offset start = mur_pane_start(access, index), end = mur_pane_end(access, index);
-    MPI_Offset first = start > access->all.first ? start : access->all.first;
-    ssize_t got = read_timed(access, mur_pane_buffer(access->file->area, number) + (first - start),
-                             (struct mur_segment){first, (size_t)(end - first)});
+    struct mur_segment segment = mur_pane_segment(access, index);
+    char *buffer = mur_pane_buffer(access->file->area, number) + (segment.offset - mur_pane_start(access, index));
+    ssize_t got = read_timed(access, buffer, segment);
 
     pane->number = got < 0 ? errno : 0;
     pane->rank = access->file->area->rank;
-    pane->end = first + (got < 0 ? 0 : got);
+    pane->end = segment.offset + (got < 0 ? 0 : got);
     mur_pane_enter(access, number, MUR_PANE_READY);
 }
 

@@ -25,15 +25,14 @@ static void write_pane(struct mur_access *access, uint64_t number)
 {
     uint64_t index = number - access->file->area->panes_in;
     MPI_Offset start = mur_pane_start(access, index), end = mur_pane_end(access, index);
-    MPI_Offset first = start > access->all.first ? start : access->all.first;
+    struct mur_segment segment = mur_pane_segment(access, index);
     char *buffer = mur_pane_buffer(access->file->area, number);
     int failed = 0;
 
     if (!access->is_exact)
         failed = mur_cover_write(access->file, buffer, start, (size_t)(end - start), cover_of(access, number));
     else if (!mur_access_has_failed(access) &&
-             mur_file_transfer(access->file, buffer + (first - start),
-                               (struct mur_segment){first, (size_t)(end - first)}, true) < 0)
+             mur_file_transfer(access->file, buffer + (segment.offset - start), segment, true) < 0)
         failed = errno;
     if (failed)
         mur_access_tell_failure(access, failed);
@@ -115,7 +114,8 @@ static void fill_pane(struct mur_access *access)
 
     if (bytes && !access->is_exact)
         mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
-    put_data(access, number, start, bytes);
+    if (bytes)
+        put_data(access, number, start, bytes);
     access->pane++;
     if (atomic_fetch_add_explicit(&mur_pane_state(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
         (uint32_t)area->size)

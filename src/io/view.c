@@ -64,6 +64,20 @@ static void unpack(struct mur_cursor *view, const char *in, size_t bytes, bool i
         mur_cursor_unpack(view, in, bytes);
 }
 
+/* Between two layouts, through a piece of memory. */
+static void copy_through(struct mur_cursor *from, struct mur_cursor *to, size_t bytes, bool is_past)
+{
+    char piece[PIECE];
+
+    while (bytes > 0) {
+        size_t now = bytes < PIECE ? bytes : PIECE;
+
+        mur_cursor_pack(from, piece, now);
+        unpack(to, piece, now, is_past);
+        bytes -= now;
+    }
+}
+
 /* The view's cursor over the buffer in the place of the file. */
 static struct mur_cursor view_of(const struct mur_file *file, MPI_Offset position, const char *buffer,
                                  MPI_Offset offset)
@@ -79,40 +93,26 @@ void mur_view_put(const struct mur_file *file, MPI_Offset position, size_t bytes
                   char *buffer, MPI_Offset offset, bool is_past)
 {
     struct mur_cursor view = view_of(file, position, buffer, offset);
-    char piece[PIECE];
 
     if (memory->type->is_dense) {
         unpack(&view, memory->buffer + memory->position, bytes, is_past);
         memory->position += bytes;
         return;
     }
-    while (bytes > 0) {
-        size_t now = bytes < PIECE ? bytes : PIECE;
-
-        mur_cursor_pack(memory, piece, now);
-        unpack(&view, piece, now, is_past);
-        bytes -= now;
-    }
+    copy_through(memory, &view, bytes, is_past);
 }
 
 void mur_view_get(const struct mur_file *file, MPI_Offset position, size_t bytes, struct mur_cursor *memory,
                   const char *buffer, MPI_Offset offset)
 {
     struct mur_cursor view = view_of(file, position, buffer, offset);
-    char piece[PIECE];
 
     if (memory->type->is_dense) {
         mur_cursor_pack(&view, memory->buffer + memory->position, bytes);
         memory->position += bytes;
         return;
     }
-    while (bytes > 0) {
-        size_t now = bytes < PIECE ? bytes : PIECE;
-
-        mur_cursor_pack(&view, piece, now);
-        mur_cursor_unpack(memory, piece, now);
-        bytes -= now;
-    }
+    copy_through(&view, memory, bytes, false);
 }
 
 MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "random.h"
+#include "scratch.h"
 
 enum { LARGEST = 1 << 16 };
 
@@ -181,13 +182,11 @@ static void round_of_access(int round)
 
 int main(int argc, char **argv)
 {
-    const char *folder = getenv("TMPDIR");
-
     MPI_Init(&argc, &argv);
     random_start();
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    snprintf(name, sizeof name, "%s/murmur-views-%d-%u", folder ? folder : "/tmp", size, random_state);
+    scratch_name(name, sizeof name, "views");
     for (int round = 0; round < 40; round++)
         round_of_access(round);
     MPI_Barrier(MPI_COMM_WORLD);
