@@ -122,7 +122,6 @@ int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, c
         char text[400];
     } told = {0};
     struct mur_schedule *s = mur_file_schedule(comm);
-    const struct shown end = shown(name);
     const char *text = rc ? mur_error_text(rc) : NULL;
     int heard;
 
@@ -137,8 +136,8 @@ int mur_file_hear(struct mur_comm *comm, int failed, int rc, const char *what, c
         return rc ? rc : heard;
     if (strncmp(told.text, "cannot ", 7) == 0) /* it names the file */
         return mur_error(told.class, "%s (at rank %d of its communicator)", told.text, failed);
-    return mur_error(told.class, "cannot %s file '%s%s': rank %d of its communicator failed: %s", what, end.dots,
-                     end.name, failed, told.text);
+    return mur_error(told.class, "cannot %s file '%s%s': rank %d of its communicator failed: %s", what,
+                     shown(name).dots, shown(name).name, failed, told.text);
 }
 
 /* Success where all ranks had it; a rank's own error, else that of another one. */
