@@ -9,6 +9,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
+#include "say.h"
+
 size_t mur_frame_bytes(const struct mur_frame *frame)
 {
     return offsetof(struct mur_frame, text) + frame->length;
@@ -47,15 +49,31 @@ bool mur_frame_receive(int fd, struct mur_frame *frame)
     return got >= (ssize_t)head && head + frame->length == (size_t)got;
 }
 
-void mur_frame_set_text(struct mur_frame *frame, const char *format, ...)
+static void set_text(struct mur_frame *frame, const char *format, va_list args)
 {
-    va_list args;
-    int length;
+    int length = vsnprintf(frame->text, sizeof frame->text, format, args);
 
-    va_start(args, format);
-    length = vsnprintf(frame->text, sizeof frame->text, format, args);
-    va_end(args);
     if (length < 0)
         length = 0;
     frame->length = (uint16_t)(length < (int)sizeof frame->text ? length : (int)sizeof frame->text - 1);
+}
+
+void mur_frame_set_text(struct mur_frame *frame, const char *format, ...)
+{
+    va_list args;
+
+    va_start(args, format);
+    set_text(frame, format, args);
+    va_end(args);
+}
+
+void mur_frame_set_failure(struct mur_frame *frame, const char *format, ...)
+{
+    va_list args;
+
+    *frame =
+        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    va_start(args, format);
+    set_text(frame, format, args);
+    va_end(args);
 }

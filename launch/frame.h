@@ -17,23 +17,36 @@ enum mur_frame_kind {
     MUR_FRAME_END,        /* to the agent: send `signal`, kill what is left after `grace_ms` */
     MUR_FRAME_STARTED,    /* from the agent: `rank` runs as `pid` (only for a verbose job) */
     MUR_FRAME_FAILURE,    /* from the agent: see `cause` */
-    MUR_FRAME_EXITED, /* from the agent: `rank` ended by `signal` or with `code` (only for a job that shows exits) */
-    MUR_FRAME_DONE,   /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
-                       * them did not end by themselves */
+    MUR_FRAME_EXITED,   /* from the agent: `rank` ended by `signal` or with `code` (only for a job that shows exits) */
+    MUR_FRAME_STANDING, /* from the agent of the host that has `rank`: see `standing` */
+    MUR_FRAME_DONE,     /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
+                         * them did not end by themselves */
 };
 
 enum mur_cause {
     MUR_CAUSE_NONE,
     MUR_CAUSE_START,       /* a rank or the node's memory could not be made: `text` says why, `code` is for exit */
-    MUR_CAUSE_EXIT,        /* a rank exited with `code` where it may: the others go on */
+    MUR_CAUSE_EXIT,        /* a rank exited with `code`, which is not 0, and was not in MPI */
     MUR_CAUSE_SIGNAL,      /* a rank died by `signal` */
     MUR_CAUSE_UNFINALIZED, /* a rank exited with `code` after its INIT and before it was FINALIZED */
+    MUR_CAUSE_MISSING,     /* a rank exited with `code` and another one waits for it in MPI: `standing` says more */
     MUR_CAUSE_ABORT,       /* a rank asked for the job's end with `code` and `text` */
     MUR_CAUSE_PIPE,        /* nobody reads our output any more */
     MUR_CAUSE_OUTPUT,      /* our output cannot be written: `text` says why */
 };
 
 #define MUR_FRAME_KEEP_OUTPUT (-1)
+
+/* Programs are counted from 1 on, those that have begun MPI (boot/job.h: a generation's number and one). */
+struct mur_standing {
+    uint32_t highest; /* number of a program that a rank of the host is in MPI with; 0: no rank is in MPI */
+    int32_t highest_rank;
+    uint32_t left; /* the least count of programs that a rank of the host had begun when it ended */
+    int32_t left_rank;
+    int32_t left_pid;
+    int32_t left_code;
+    uint32_t has_left; /* 0: no rank has ended */
+};
 
 struct mur_frame {
     uint32_t kind;
@@ -46,9 +59,12 @@ struct mur_frame {
     int32_t drain_ms; /* output nobody has taken this long after the ranks' end is dropped; or MUR_FRAME_KEEP_OUTPUT */
     int32_t ended;
     int32_t killed;
+    struct mur_standing standing;
     uint8_t has_core;
-    uint8_t has_oom; /* the kernel killed for lack of memory while the job ran */
-    uint16_t length; /* of text, which has no terminating NUL */
+    uint8_t is_unknown;   /* nobody saw how the process ended */
+    uint8_t is_tolerated; /* only the exit code is to show it: the rank was not in MPI, and the job keeps going */
+    uint8_t has_oom;      /* the kernel killed for lack of memory while the job ran */
+    uint16_t length;      /* of text, which has no terminating NUL */
     char text[2036];
 };
 
@@ -58,5 +74,7 @@ bool mur_frame_receive(int fd, struct mur_frame *frame);
 size_t mur_frame_bytes(const struct mur_frame *frame);
 bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes); /* false: it does not hold together */
 void mur_frame_set_text(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Makes it MUR_FRAME_FAILURE of MUR_CAUSE_START, of no rank in particular, with this text. */
+void mur_frame_set_failure(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

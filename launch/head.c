@@ -26,6 +26,7 @@
 #include "loop.h"
 #include "report.h"
 #include "say.h"
+#include "standing.h"
 #include "tree/tree.h"
 
 #define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
@@ -42,6 +43,7 @@ struct head {
     pid_t guard_pid, agent_pid; /* guard.h */
     struct mur_pids strangers;  /* children that an exec gave us: not ours to kill */
     struct mur_exits exits;
+    struct mur_standings standings;
     int code;                 /* of the first failure */
     struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
     int end_signal;           /* a signal to us that ended the job */
@@ -124,9 +126,9 @@ static void take_failure(struct head *head, const struct mur_frame *failure)
         return;
     if (!head->code)
         head->code = mur_report_exit_code(failure);
-    if (failure->cause == MUR_CAUSE_EXIT) {
+    if (failure->is_tolerated) {
         if (head->job->is_verbose)
-            mur_say("rank %d (pid %d) exited with code %d", failure->rank, failure->pid, failure->code);
+            mur_report_failure(head->job, failure, 0);
         return;
     }
     head->failure = *failure;
@@ -149,7 +151,7 @@ static void finish(struct head *head, const struct mur_frame *done)
 static void agent_ready(void *owner)
 {
     struct head *head = owner;
-    struct mur_frame frame;
+    struct mur_frame frame, failure;
 
     if (!mur_frame_receive(head->agent.fd, &frame)) {
         lose_agent(head);
@@ -159,6 +161,8 @@ static void agent_ready(void *owner)
         mur_say("rank %d runs as pid %d", frame.rank, frame.pid);
     else if (frame.kind == MUR_FRAME_FAILURE)
         take_failure(head, &frame);
+    else if (frame.kind == MUR_FRAME_STANDING && mur_standings_take(&head->standings, head->job, &frame, &failure))
+        take_failure(head, &failure);
     else if (frame.kind == MUR_FRAME_EXITED)
         mur_exits_note(&head->exits, head->job, &frame);
     else if (frame.kind == MUR_FRAME_DONE)

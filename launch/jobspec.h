@@ -107,6 +107,7 @@ struct mur_jobspec {
     int universe;             /* of -usize; 0: not given */
     int64_t timeout_ms;       /* 0: none */
     struct mur_assignments ignored; /* options that were accepted and mean nothing here, for one note */
+    bool keeps_going;               /* a rank that is not in MPI may end in any way without ending the others */
     bool is_verbose;
     bool shows_map;   /* which rank runs where, before it does */
     bool shows_exits; /* all exit codes, at the end */

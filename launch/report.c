@@ -47,12 +47,29 @@ int mur_report_exit_code(const struct mur_frame *failure)
     case MUR_CAUSE_PIPE:
         return MUR_EXIT_SIGNAL + SIGPIPE;
     case MUR_CAUSE_UNFINALIZED:
+    case MUR_CAUSE_MISSING:
         return low ? low : MUR_EXIT_TROUBLE;
     case MUR_CAUSE_ABORT: /* 0 stays 0: the program said so; 256 must not look like it */
         return low || !failure->code ? low : MUR_EXIT_TROUBLE;
     default:
         return low;
     }
+}
+
+/* Why the end of a rank with code 0 is a failure. */
+static void describe_missing(const struct mur_frame *failure, char *text, size_t bytes)
+{
+    const struct mur_standing *standing = &failure->standing;
+
+    if (standing->left == 0)
+        snprintf(text, bytes, "without MPI_Init, and rank %d, which is in MPI, would wait for it",
+                 standing->highest_rank);
+    else
+        snprintf(text, bytes, "after %u MPI program%s, and rank %d, which is in its %u%s, would wait for it",
+                 standing->left, standing->left == 1 ? "" : "s", standing->highest_rank, standing->highest,
+                 standing->highest == 2   ? "nd"
+                 : standing->highest == 3 ? "rd"
+                                          : "th");
 }
 
 static void print_text(const struct mur_frame *failure)
@@ -65,7 +82,7 @@ static void print_text(const struct mur_frame *failure)
 
 void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *failure, int ended)
 {
-    char others[64] = "";
+    char others[64] = "", why[160];
     char who[400];
 
     snprintf(who, sizeof who, "rank %d on %s (pid %d)", failure->rank,
@@ -80,7 +97,18 @@ void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *f
                 others);
         break;
     case MUR_CAUSE_UNFINALIZED:
-        mur_say("%s exited with code %d before MPI_Finalize%s", who, failure->code, others);
+        if (failure->is_unknown)
+            mur_say("%s died before MPI_Finalize%s", who, others);
+        else
+            mur_say("%s exited with code %d before MPI_Finalize%s", who, failure->code, others);
+        break;
+    case MUR_CAUSE_EXIT:
+        if (job->size > 1) /* the exit code tells all of a job of one */
+            mur_say("%s exited with code %d%s", who, failure->code, others);
+        break;
+    case MUR_CAUSE_MISSING:
+        describe_missing(failure, why, sizeof why);
+        mur_say("%s exited with code %d %s%s", who, failure->code, why, others);
         break;
     case MUR_CAUSE_ABORT:
         print_text(failure);
@@ -90,7 +118,7 @@ void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *f
     case MUR_CAUSE_OUTPUT:
         mur_say("%.*s%s", (int)failure->length, failure->text, others);
         break;
-    default: /* a plain exit is the program's own affair, and a closed pipe the reader's */
+    default: /* a closed pipe is the reader's affair */
         break;
     }
 }

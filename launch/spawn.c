@@ -169,6 +169,9 @@ static bool open_channels(struct channels *channels)
         return false;
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, channels->pmi) < 0)
         return false;
+    /* Messages over the control socket come with their sender's pid, as this process sees it. */
+    if (setsockopt(channels->control[0], SOL_SOCKET, SO_PASSCRED, &(int){1}, sizeof(int)) < 0)
+        return false;
     /* Only our ends: whether the rank's block is the rank's affair. */
     return fcntl(channels->out[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->err[0], F_SETFL, O_NONBLOCK) == 0 &&
            fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->pmi[0], F_SETFL, O_NONBLOCK) == 0;

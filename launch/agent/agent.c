@@ -146,6 +146,7 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     *agent = (struct mur_agent){.job = job, .oom_kills = mur_cgroup_oom_kills(), .drain_ms = MUR_FRAME_KEEP_OUTPUT};
     agent->node = mur_place_node(job, place->place);
     agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
+    agent->machine_ranks = job->hosts.count == 1 ? agent->count : 0; /* else machine.c finds out */
     agent->kvs = mur_kvs_create(VALUES_MAX);
     agent->names = mur_kvs_create(VALUES_MAX);
     agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);
@@ -191,8 +192,6 @@ static void start(struct mur_agent *agent, const struct rlimit *files)
     if (agent->count && !mur_agent_start_ranks(agent, &spawner, &frame))
         mur_agent_report(agent, &frame);
     mur_input_start(&agent->input);
-    if (spawner.node_fd >= 0)
-        close(spawner.node_fd);
     agent->is_open = true;
     if (agent->uplink)
         mur_branch_resume(&agent->uplink->branch);

@@ -2,7 +2,9 @@
 /* What the parts of the agent share; not for others.
  *
  *   agent.c      its life; the agents above and below
- *   starting.c   making the node's memory, starting the ranks
+ *   generations.c  the node's memory, for each generation of MPI programs
+ *   starting.c   starting the ranks
+ *   programs.c   which MPI program each rank runs, and who is missing
  *   ranks.c      what ranks say over their control sockets, and how they end
  *   values.c     what ranks leave for each other
  *   machine.c    how many ranks share the machine with this host's
@@ -35,8 +37,14 @@ struct mur_agent;
 struct mur_agent_rank {
     struct mur_agent *agent;
     int number;
-    pid_t pid;      /* 0: not started, or ended */
-    bool is_in_mpi; /* INIT was heard, FINALIZED not yet */
+    pid_t pid;         /* 0: not started, or ended */
+    bool is_in_mpi;    /* INIT was heard, FINALIZED not yet */
+    uint32_t programs; /* that have begun MPI */
+    pid_t program;     /* the process in MPI, where that is not `pid` but one below it; 0: none is known */
+    bool is_program_gone;
+    bool is_exiting;              /* it has called exit in MPI, */
+    int exit_code;                /* with this code */
+    struct mur_watch program_end; /* of `program`; fd -1: none */
     bool has_aborted;
     int64_t core_wait_ms; /* for a core, so far */
     struct mur_watch control;
@@ -68,7 +76,10 @@ struct mur_agent {
     struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
     struct mur_agent_rank *ranks; /* of this node */
     int count;
-    struct mur_job *memory;       /* the start of this node's; NULL: none */
+    struct mur_generation *generations; /* whose memory is in use */
+    int machine_ranks;                  /* of the job, on this machine; 0: not known yet */
+    struct mur_standing standing;
+    int highest_count;            /* ranks in MPI with program standing.highest */
     struct mur_machine *machines; /* mpiexec's own agent: what the hosts have told so far */
     int machines_told;
     int running;          /* of them and of the spawned jobs, not yet ended */
@@ -94,7 +105,20 @@ void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame); /
 /* starting.c: starts all ranks of this node, or as many as it can and returns false */
 bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_frame *failure);
 
+/* generations.c */
+bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *failure); /* of the first generation */
+void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t generation);
+void mur_agent_drop_memory(struct mur_agent *agent); /* that no rank will ask for any more */
+void mur_agent_set_machine_ranks(struct mur_agent *agent, int ranks);
+
+/* programs.c: `number` counts from 1; pid 0 is unknown */
+void mur_agent_begin_program(struct mur_agent_rank *rank, uint32_t number, pid_t pid);
+void mur_agent_end_program(struct mur_agent_rank *rank);
+void mur_agent_check_program(struct mur_agent_rank *rank); /* after all that the rank has said was read */
+void mur_agent_note_left(struct mur_agent_rank *rank, pid_t pid, int code); /* the rank has ended without failing */
+
 /* ranks.c */
+void mur_agent_set_end(const struct mur_agent *agent, struct mur_frame *frame, int status); /* how a process ended */
 void mur_agent_read_control(void *rank);
 void mur_agent_children_ready(void *agent);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);

@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "boot/job.h"
 #include "launch/agent/inside.h"
 #include "launch/alloc.h"
 
@@ -48,11 +47,9 @@ static uint64_t machine_number(void)
 
 static void learn(void *owner, const char *key, const char *value)
 {
-    struct mur_agent *agent = owner;
-
     (void)key;
-    if (value) /* pairs with the load in mur_cores_suffice */
-        __atomic_store_n(&agent->memory->machine_ranks, atoi(value), __ATOMIC_RELAXED);
+    if (value)
+        mur_agent_set_machine_ranks(owner, atoi(value));
 }
 
 void mur_agent_tell_machine(struct mur_agent *agent)
@@ -61,7 +58,7 @@ void mur_agent_tell_machine(struct mur_agent *agent)
     uint64_t number;
     int length;
 
-    if (agent->job->hosts.count < 2 || !agent->memory)
+    if (agent->job->hosts.count < 2)
         return;
     number = machine_number();
     length = snprintf(text, sizeof text, QUESTION "%d", agent->node);

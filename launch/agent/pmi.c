@@ -28,7 +28,12 @@ static void pmi_active(void *owner, int index, bool is_active)
 {
     struct mur_agent *agent = owner;
 
-    agent->ranks[index].is_in_mpi = is_active;
+    struct mur_agent_rank *rank = &agent->ranks[index];
+
+    if (is_active && !rank->is_in_mpi)
+        mur_agent_begin_program(rank, rank->programs + 1, 0);
+    else if (!is_active)
+        mur_agent_end_program(rank);
     if (is_active && agent->job->spawner && !agent->has_run) {
         agent->has_run = true;
         mur_agent_put(agent, MUR_JOB_RUNS "\0");

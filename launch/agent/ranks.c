@@ -13,8 +13,21 @@
 #include "launch/agent/inside.h"
 #include "launch/alloc.h"
 #include "launch/cgroup.h"
+#include "launch/say.h"
 
 /* ---- exits ---- */
+
+void mur_agent_set_end(const struct mur_agent *agent, struct mur_frame *frame, int status)
+{
+    if (WIFSIGNALED(status)) {
+        frame->cause = MUR_CAUSE_SIGNAL;
+        frame->signal = WTERMSIG(status);
+        frame->has_core = WCOREDUMP(status) != 0;
+        frame->has_oom = frame->signal == SIGKILL && mur_cgroup_oom_kills() > agent->oom_kills;
+    } else {
+        frame->code = WEXITSTATUS(status);
+    }
+}
 
 /* Judges how a rank ended. */
 static void report_exit(struct mur_agent_rank *rank, pid_t pid, int status)
@@ -22,20 +35,15 @@ static void report_exit(struct mur_agent_rank *rank, pid_t pid, int status)
     struct mur_agent *agent = rank->agent;
     struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = pid};
 
-    if (WIFSIGNALED(status)) {
-        frame.cause = MUR_CAUSE_SIGNAL;
-        frame.signal = WTERMSIG(status);
-        frame.has_core = WCOREDUMP(status) != 0;
-        frame.has_oom = frame.signal == SIGKILL && mur_cgroup_oom_kills() > agent->oom_kills;
-    } else {
-        frame.code = WEXITSTATUS(status);
-        if (rank->is_in_mpi)
-            frame.cause = MUR_CAUSE_UNFINALIZED;
-        else if (frame.code)
-            frame.cause = MUR_CAUSE_EXIT;
-    }
+    mur_agent_set_end(agent, &frame, status);
+    if (!frame.signal && rank->is_in_mpi)
+        frame.cause = MUR_CAUSE_UNFINALIZED;
+    else if (frame.code)
+        frame.cause = MUR_CAUSE_EXIT;
+    frame.is_tolerated = agent->job->keeps_going && !rank->is_in_mpi;
     if (frame.cause != MUR_CAUSE_NONE && !agent->is_ending && !rank->has_aborted)
         mur_agent_report(agent, &frame);
+    mur_agent_note_left(rank, pid, frame.signal ? MUR_EXIT_SIGNAL + frame.signal : frame.code);
     if (agent->job->shows_exits) {
         frame.kind = MUR_FRAME_EXITED;
         mur_agent_report(agent, &frame);
@@ -72,16 +80,23 @@ void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, si
         mur_agent_report(rank->agent, &frame);
 }
 
-static void take_message(struct mur_agent_rank *rank, const struct mur_control_message *message)
+static void take_message(struct mur_agent_rank *rank, const struct mur_control_message *message, pid_t sender)
 {
     char text[sizeof message->text + 2] = ""; /* a key and a value both end */
 
     switch (message->kind) {
     case MUR_CONTROL_INIT:
-        rank->is_in_mpi = true;
+        mur_agent_begin_program(rank, (uint32_t)message->value + 1, sender);
         break;
     case MUR_CONTROL_FINALIZED:
-        rank->is_in_mpi = false;
+        mur_agent_end_program(rank);
+        break;
+    case MUR_CONTROL_EXITING:
+        rank->is_exiting = true;
+        rank->exit_code = message->value & 0xff;
+        break;
+    case MUR_CONTROL_MEMORY:
+        mur_agent_give_memory(rank, (uint32_t)message->value);
         break;
     case MUR_CONTROL_ABORT:
         mur_agent_abort(rank, message->value, message->text, message->length);
@@ -111,24 +126,44 @@ static void take_message(struct mur_agent_rank *rank, const struct mur_control_m
     }
 }
 
+/* One message, and the process that sent it as this process sees it; 0: it is in a place that this one does not see. */
+static ssize_t receive(int fd, struct mur_control_message *message, pid_t *sender)
+{
+    char room[CMSG_SPACE(sizeof(struct ucred))] __attribute__((aligned(8)));
+    struct iovec data = {.iov_base = message, .iov_len = sizeof *message};
+    struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    ssize_t size = recvmsg(fd, &header, MSG_CMSG_CLOEXEC);
+    struct cmsghdr *part = size > 0 ? CMSG_FIRSTHDR(&header) : NULL;
+
+    *sender = 0;
+    if (part && part->cmsg_level == SOL_SOCKET && part->cmsg_type == SCM_CREDENTIALS) {
+        struct ucred credentials;
+
+        memcpy(&credentials, CMSG_DATA(part), sizeof credentials);
+        *sender = credentials.pid;
+    }
+    return size;
+}
+
 void mur_agent_read_control(void *owner)
 {
     const ssize_t head = offsetof(struct mur_control_message, text);
     struct mur_agent_rank *rank = owner;
     struct mur_control_message message;
     ssize_t size;
+    pid_t sender;
 
-    while ((size = recv(rank->control.fd, &message, sizeof message, 0)) != 0) {
+    while ((size = receive(rank->control.fd, &message, &sender)) != 0) {
         if (size < 0 && errno == EINTR)
             continue;
-        if (size < 0 && errno == EAGAIN)
-            return;
         if (size < 0)
             break;
         if (size >= head && message.length <= size - head) /* else not from our library: ignored */
-            take_message(rank, &message);
+            take_message(rank, &message, sender);
     }
-    mur_loop_unwatch(rank->agent->loop, &rank->control); /* the rank closed it, or ended */
+    if (size == 0 || errno != EAGAIN)
+        mur_loop_unwatch(rank->agent->loop, &rank->control); /* the rank closed it, or ended */
+    mur_agent_check_program(rank);
 }
 
 static struct mur_agent_rank *find_rank(const struct mur_agent *agent, pid_t pid)

@@ -50,6 +50,9 @@ static const struct setting parameters[] = {
     {"rmaps_base_mapping_policy", mur_host_options, "map-by"},
     {"hwloc_default_binding_policy", mur_binding_options, "bind-to"},
     {"hwloc_base_binding_policy", mur_binding_options, "bind-to"},
+    {"orte_abort_on_non_zero_status", mur_job_options, "abort-on-nonzero-exit"},
+    {"prte_abort_on_non_zero_status", mur_job_options, "abort-on-nonzero-exit"},
+    {"state_base_error_non_zero_exit", mur_job_options, "abort-on-nonzero-exit"},
     {"prte_set_default_slots", mur_host_options, "default-slots"},
     {"orte_set_default_slots", mur_host_options, "default-slots"},
     /* As variables these are lists that -host replaces: hosts/managers.c reads them. */

@@ -66,6 +66,8 @@ static const char job_options[] =
     "  -usize N               MPI_UNIVERSE_SIZE\n"
     "  -configfile FILE       read what follows from a file, the parts in lines instead of between ':'\n"
     "  -timeout SECONDS       end the job after this time (also MPIEXEC_TIMEOUT; 0: no limit)\n"
+    "  -continue-on-failure   a rank that is not in MPI may fail without ending the others (-disable-auto-cleanup,\n"
+    "                         -enable-recovery, -mca orte_abort_on_non_zero_status 0); the exit code still shows it\n"
     "  -exitcodes             say at the end how each rank ended (-print-all-exitcodes)\n"
     "  -v, -verbose           say on stderr what is started where; and rank 0, which algorithm performs each kind of\n"
     "                         collective and why (unless MUR_COLL_VERBOSE=0)\n"
@@ -84,9 +86,12 @@ static const char behaviour[] =
     "go to each rank's process group.\n"
     "\n"
     "Exit code: 0 when all ranks exit with 0, else that of the rank that failed first:\n"
-    "  its own code, or 128 + the signal that killed it; other ranks go on after a plain exit with a code,\n"
-    "  and are ended when one dies by a signal or exits between MPI_Init and MPI_Finalize (with 0: code 1);\n"
+    "  its own code, or 128 + the signal that killed it (1 where it failed with code 0);\n"
     "  after MPI_Abort(comm, code): the low 8 bits of code, 1 when those are 0 but code is not.\n"
+    "A rank fails when it exits with another code than 0, dies by a signal, exits between MPI_Init and MPI_Finalize,\n"
+    "or exits before an MPI_Init for which other ranks wait. Then the other ranks are ended. If a rank is a script,\n"
+    "the same holds for the MPI programs that it runs, one after the other; -continue-on-failure changes it.\n"
+    "Other codes of mpiexec:\n"
     "  124 time limit, 126 program cannot be executed, 127 program or directory not found, 2 wrong usage,\n"
     "  1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe closed.\n";
 

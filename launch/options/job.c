@@ -126,6 +126,26 @@ static int set_exits(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+static int set_keeps_going(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->keeps_going = true;
+    return 0;
+}
+
+/* Open MPI's parameter: whether a rank's exit code other than 0 ends the job. */
+static int set_abort_on_exit(struct mur_parser *parser, const char *value)
+{
+    static const char *const words[] = {"0", "1", "false", "true", "no", "yes"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasecmp(value, words[i]) == 0) {
+            parser->job->keeps_going = i % 2 == 0;
+            return 0;
+        }
+    return mur_parser_fail(parser, "%s wants 0 or 1, not '%s'", parser->option, value);
+}
+
 static int set_verbose(struct mur_parser *parser, const char *value)
 {
     (void)value;
@@ -164,6 +184,10 @@ const struct mur_option mur_job_options[] = {
     {"stdin", "RANK, all or none", set_stdin},
     {"exitcodes", NULL, set_exits},
     {"print-all-exitcodes", NULL, set_exits},
+    {"continue-on-failure", NULL, set_keeps_going},
+    {"disable-auto-cleanup", NULL, set_keeps_going},
+    {"enable-recovery", NULL, set_keeps_going},
+    {"abort-on-nonzero-exit", "0 or 1", set_abort_on_exit},
     {"v", NULL, set_verbose},
     {"verbose", NULL, set_verbose},
     {"h", NULL, set_help},

@@ -112,7 +112,7 @@ static void take_spec(void *owner, const char *data, size_t bytes)
 /* The last words of this agent end the job. */
 static void tell_above(int code, const char *text)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = code};
+    struct mur_frame frame;
     int64_t start = mur_loop_now();
 
     mur_quit_tell = NULL;
@@ -122,7 +122,8 @@ static void tell_above(int code, const char *text)
     uplink.barrier = NULL;
     uplink.spec = NULL;
     uplink.lost = NULL;
-    mur_frame_set_text(&frame, "on host %s: %s", job.host[0] ? job.host : "?", text);
+    mur_frame_set_failure(&frame, "on host %s: %s", job.host[0] ? job.host : "?", text);
+    frame.code = code;
     mur_uplink_frame(&uplink, &frame);
     while (!mur_uplink_is_flushed(&uplink) && mur_loop_now() - start < 2000)
         mur_loop_turn(&loop);

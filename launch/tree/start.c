@@ -266,10 +266,8 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
     pid_t pid = -1;
 
     if (manager && manager->has_no_input && !make_secret_file(child)) {
-        *failure = (struct mur_frame){
-            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
-        mur_frame_set_text(failure, "cannot write a file into the home directory for the agent on %s: %s",
-                           child->host->name, strerror(errno));
+        mur_frame_set_failure(failure, "cannot write a file into the home directory for the agent on %s: %s",
+                              child->host->name, strerror(errno));
         return false;
     }
     words = agent_words(child, port);
@@ -278,11 +276,8 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
         pid = fork();
     if (pid == 0)
         run_command(argv, ends[0], STDERR_FILENO); /* what a login script prints is no output of the job's */
-    if (pid < 0) {
-        *failure = (struct mur_frame){
-            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
-        mur_frame_set_text(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
-    }
+    if (pid < 0)
+        mur_frame_set_failure(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
     if (ends[0] >= 0) {
         close(ends[0]);
         close(ends[1]);

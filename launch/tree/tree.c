@@ -65,10 +65,9 @@ static void report(struct mur_child *child, const char *format, ...) __attribute
 /* The child is lost: so is the job, if it is not at its end anyway. */
 static void report(struct mur_child *child, const char *format, ...)
 {
-    struct mur_frame frame = {
-        .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    struct mur_frame frame;
+    char text[sizeof frame.text];
     va_list args;
-    int length;
 
     child->state = MUR_CHILD_GONE;
     mur_branch_detach(&child->branch);
@@ -76,9 +75,9 @@ static void report(struct mur_child *child, const char *format, ...)
     if (child->starter)
         kill(child->starter, SIGTERM);
     va_start(args, format);
-    length = vsnprintf(frame.text, sizeof frame.text, format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    frame.length = (uint16_t)(length < (int)sizeof frame.text ? length : (int)sizeof frame.text - 1);
+    mur_frame_set_failure(&frame, "%s", text);
     child->tree->calls->frame(child->tree->owner, &frame);
     child->tree->calls->changed(child->tree->owner);
 }
@@ -361,10 +360,8 @@ static bool start_child(struct mur_tree *tree, int place, int end, struct mur_fr
     child->branch.owner = child;
     mur_branch_open(&child->branch, tree->loop);
     if (!open_stream(child, 0) || !open_stream(child, 1)) {
-        *failure = (struct mur_frame){
-            .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
-        mur_frame_set_text(failure, "cannot open a pipe for the output of host %s: %s", child->host->name,
-                           strerror(errno));
+        mur_frame_set_failure(failure, "cannot open a pipe for the output of host %s: %s", child->host->name,
+                              strerror(errno));
         child->state = MUR_CHILD_GONE;
         return false;
     }
@@ -382,20 +379,18 @@ static bool open_door(struct mur_tree *tree, struct mur_frame *failure)
 {
     char complaint[400];
 
-    *failure =
-        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
     if (!mur_secret_open(complaint, sizeof complaint)) {
-        mur_frame_set_text(failure, "%s", complaint);
+        mur_frame_set_failure(failure, "%s", complaint);
         return false;
     }
     tree->door = (struct mur_door){
         .secret = tree->job->secret, .own = tree->place, .knows = knows, .enters = enters, .owner = tree};
     if (mur_door_open(&tree->door, tree->loop))
         return true;
-    mur_frame_set_text(failure,
-                       "cannot listen for the agents of other hosts: %s; MUR_TCP_PORTS=first:last sets the "
-                       "range of ports",
-                       strerror(errno));
+    mur_frame_set_failure(failure,
+                          "cannot listen for the agents of other hosts: %s; MUR_TCP_PORTS=first:last sets the "
+                          "range of ports",
+                          strerror(errno));
     return false;
 }
 

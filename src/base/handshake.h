@@ -21,7 +21,7 @@
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 3 };
+enum { MUR_WIRE_PROTOCOL = 4 };
 
 struct mur_hello {
     char magic[8];

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/secret.h"
 #include "boot/foreign.h"
+#include "boot/generation.h"
 #include "boot/job.h"
 #include "boot/nodes.h"
 #include "boot/process.h"
@@ -95,7 +96,7 @@ static int map_job(int fd)
 static int join_job(void)
 {
     struct mur_process *process = &mur_process;
-    int protocol, rc;
+    int protocol, node_fd, rc;
 
     rc = number(MUR_ENV_PROTOCOL, &protocol);
     if (!rc && protocol != MUR_JOB_PROTOCOL)
@@ -106,20 +107,18 @@ static int join_job(void)
     if (rc || (rc = number(MUR_ENV_RANK, &process->rank)) || (rc = number(MUR_ENV_SIZE, &process->size)) ||
         (rc = number(MUR_ENV_LOCAL_RANK, &process->local_rank)) ||
         (rc = number(MUR_ENV_LOCAL_SIZE, &process->local_size)) || (rc = number(MUR_ENV_APPNUM, &process->appnum)) ||
-        (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &process->node_fd)))
+        (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &node_fd)))
         return rc;
     if (process->size < 1 || process->rank < 0 || process->rank >= process->size || process->local_size < 1 ||
         process->local_size > process->size || process->local_rank < 0 || process->local_rank >= process->local_size)
         return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, local %d of %d, which cannot be",
                          process->rank, process->size, process->local_rank, process->local_size);
-    rc = send_control(MUR_CONTROL_INIT, getpid(), "");
+    rc = mur_generation_begin(node_fd);
     if (rc)
-        return mur_error(MPI_ERR_OTHER,
-                         "cannot reach the launcher's agent over descriptor %d: %s; was this program "
-                         "started by another program that closed it?",
-                         process->control_fd, strerror(rc));
-    fcntl(process->control_fd, F_SETFD, FD_CLOEXEC);
-    fcntl(process->node_fd, F_SETFD, FD_CLOEXEC);
+        return rc;
+    if (process->generation) /* for messages, and for names that must not be those of an earlier program */
+        snprintf(process->job_id + strlen(process->job_id), sizeof process->job_id - strlen(process->job_id), ".%u",
+                 process->generation + 1);
     return map_job(process->node_fd);
 }
 
@@ -151,22 +150,19 @@ int mur_boot_settle(void)
 
 int mur_boot_resume(void)
 {
-    int rc = mur_process.control_fd >= 0 ? send_control(MUR_CONTROL_INIT, getpid(), "") : 0;
-
     mur_foreign_finished(false);
-    return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
+    return mur_generation_resume();
 }
 
 void mur_boot_finish(void)
 {
     mur_foreign_finished(true);
-    if (mur_process.control_fd >= 0)
-        send_control(MUR_CONTROL_FINALIZED, 0, "");
+    mur_generation_end();
 }
 
-int mur_boot_tell(uint32_t kind, const void *text, size_t bytes)
+int mur_boot_tell(uint32_t kind, int value, const void *text, size_t bytes)
 {
-    int rc = send_bytes(kind, 0, text, bytes);
+    int rc = send_bytes(kind, value, text, bytes);
 
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
@@ -234,9 +230,17 @@ static bool take_apart(const struct mur_control_message *message, char key[MUR_V
     return true;
 }
 
-static bool is_address(const char *key)
+void mur_boot_address_key(char key[MUR_ADDRESS_KEY_MAX], int rank)
 {
-    return strncmp(key, MUR_KEY_ADDRESS, strlen(MUR_KEY_ADDRESS)) == 0;
+    snprintf(key, MUR_ADDRESS_KEY_MAX, "tcp.%u.%d", mur_process.generation, rank);
+}
+
+int mur_boot_address_rank(const char *key)
+{
+    unsigned generation;
+    int rank;
+
+    return sscanf(key, "tcp.%u.%d", &generation, &rank) == 2 && generation == mur_process.generation ? rank : -1;
 }
 
 /* Takes one more message from the agent, if it is an answer. False: there is none (flags: MSG_DONTWAIT). */
@@ -282,7 +286,7 @@ bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX])
     while (take_in(MSG_DONTWAIT))
         continue;
     for (struct kept **link = &kept; *link; link = &(*link)->next)
-        if (is_address((*link)->key)) {
+        if (mur_boot_address_rank((*link)->key) >= 0) {
             take_off(link, key, value);
             return true;
         }

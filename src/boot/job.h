@@ -7,14 +7,23 @@
  *     transport gives it its inner structure.
  *   - the control socket, a SOCK_SEQPACKET pair whose other end the agent keeps; one struct mur_control_message a
  *     packet. Ranks tell how they fare, and put values under keys and ask for them; only answers come back.
- * Without MUR_CONTROL_FD in the environment, a program is a world of one. */
+ * Without MUR_CONTROL_FD in the environment, a program is a world of one.
+ *
+ * Generations. What mpiexec starts as a rank may be a script that runs several MPI programs in turn. The first MPI
+ * program of every rank belongs to generation 0, the second to generation 1, and so on. Each generation is a world of
+ * its own: it has its own node memory, its own secret and its own keys for addresses, so a rank that is ahead can never
+ * reach a program that another rank still runs. Generation 0 uses the inherited memory. A later program asks the agent
+ * for the memory of its generation (MUR_CONTROL_MEMORY); so does every program that is no child of the agent, since the
+ * answer means that the agent watches the process, and will know how it ends. A rank counts its programs in the
+ * inherited memory (struct mur_job_programs), which also shows that at most one of them is in MPI at a time. */
 #ifndef MUR_BOOT_JOB_H
 #define MUR_BOOT_JOB_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 5 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 6 /* raised whenever anything in this file changes its meaning */
 
 /* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER,
  * the sets and the port. */
@@ -45,14 +54,31 @@ struct mur_job {
     int32_t nodes;
     int32_t node;          /* this one's number */
     int32_t local_size;    /* ranks on it */
+    int32_t agent;         /* its pid, as it sees itself */
     int32_t machine_ranks; /* on the machine, which may be several nodes, with the same cores; 0: not known yet */
-    int32_t node_of[];     /* [size] the number of each rank's node */
+    int32_t node_of[];     /* [size] the number of each rank's node; behind it, struct mur_job_programs [local_size] */
 };
 
-/* Bytes at the start of the node's memory that the job takes: whole pages. */
+/* The MPI programs of one rank, in the inherited memory. Only that rank's processes write here. A program takes the
+ * next number by raising `begun` from `ended`, with compare-and-exchange; it stores `ended` when it has finalized. */
+struct mur_job_programs {
+    _Atomic uint32_t begun; /* programs that have begun MPI */
+    _Atomic uint32_t ended; /* those that have finalized; less than `begun` while one is in MPI */
+    _Atomic int32_t pid;    /* of the latest, as it sees itself */
+};
+
+static inline struct mur_job_programs *mur_job_programs_of(const struct mur_job *job, int local_rank)
+{
+    uint64_t start = sizeof(struct mur_job) + (uint64_t)job->size * sizeof(int32_t);
+
+    return (struct mur_job_programs *)((char *)job + start) + local_rank;
+}
+
+/* Bytes at the start of the node's memory that the job takes: whole pages. No node has more than `size` ranks. */
 static inline uint64_t mur_job_bytes(int size)
 {
-    return (sizeof(struct mur_job) + (uint64_t)size * sizeof(int32_t) + 4095) & ~UINT64_C(4095);
+    return (sizeof(struct mur_job) + (uint64_t)size * (sizeof(int32_t) + sizeof(struct mur_job_programs)) + 4095) &
+           ~UINT64_C(4095);
 }
 
 /* Virtual size of the node's memory: a fixed part and a share a rank. Sparse: only what is touched is used. */
@@ -62,14 +88,18 @@ static inline uint64_t mur_node_bytes(int size, int local_ranks)
 }
 
 enum mur_control_kind {
-    MUR_CONTROL_INIT = 1,  /* the rank began MPI initialisation; from now on it must finalize before it exits */
-    MUR_CONTROL_FINALIZED, /* the rank has finalized; its exit code is its own affair */
+    MUR_CONTROL_INIT = 1,  /* the sender began MPI initialisation; from now on it must finalize before it exits.
+                            * value: the generation of its program */
+    MUR_CONTROL_FINALIZED, /* the sender has finalized */
+    MUR_CONTROL_EXITING,   /* the sender, which is in MPI, calls exit with the code in value */
     MUR_CONTROL_ABORT, /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
     MUR_CONTROL_PUT,   /* keep, for all ranks of the job: text is the key, a NUL, and the value */
     MUR_CONTROL_GET,   /* ask for the value of the key in text */
     MUR_CONTROL_SPAWN_TEXT, /* what is to be spawned, or the next part of it (boot/spawn.h) */
     MUR_CONTROL_SPAWN,      /* spawn it: text is a name for it, under which a value is put when it has ended */
     MUR_CONTROL_VALUE,      /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
+    MUR_CONTROL_MEMORY,     /* ask for the node's memory of the generation in value. From the agent: the same, and the
+                             * memory's descriptor with it (SCM_RIGHTS) */
 };
 
 struct mur_control_message {

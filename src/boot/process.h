@@ -20,6 +20,7 @@ struct mur_process {
     int rank, size;        /* in MPI_COMM_WORLD; 0 and 1 before init */
     int local_rank, local_size;
     int appnum;                /* index of the command in mpiexec's line; -1 for a singleton */
+    uint32_t generation;       /* MPI programs that this rank has run before this one (boot/job.h) */
     int control_fd;            /* to the agent; -1 for a singleton */
     int node_fd;               /* the file of the node's memory, which may be made longer; -1 for a singleton */
     const struct mur_job *job; /* where each rank is; at the start of the node's memory */
@@ -46,13 +47,16 @@ void mur_boot_finish(void);
 
 /* Texts that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and text. A text can
  * be asked for before it is there. */
-#define MUR_KEY_ADDRESS "tcp."
 enum { MUR_VALUE_MAX = 2032 };
 int mur_boot_put(const char *key, const char *value);
 int mur_boot_ask(const char *key);
 
-/* The next answer to a question for an address, MUR_KEY_ADDRESS and a rank; false: none has come yet. The control
- * socket can be polled for it. */
+/* The key of the addresses of a rank's process of this generation, and the rank of such a key; -1: it is another's. */
+enum { MUR_ADDRESS_KEY_MAX = 32 };
+void mur_boot_address_key(char key[MUR_ADDRESS_KEY_MAX], int rank);
+int mur_boot_address_rank(const char *key);
+
+/* The next answer to a question for an address; false: none has come yet. The control socket can be polled for it. */
 bool mur_boot_answer(char key[MUR_VALUE_MAX], char value[MUR_VALUE_MAX]);
 
 /* Waits for the answer to one question. Other answers that come are kept, which the control socket does not show. */
@@ -62,7 +66,7 @@ int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX]);
 bool mur_boot_has_answer(const char *key);
 
 /* Tells the agent one thing of enum mur_control_kind (boot/job.h), with at most MUR_VALUE_MAX bytes. */
-int mur_boot_tell(uint32_t kind, const void *text, size_t bytes);
+int mur_boot_tell(uint32_t kind, int value, const void *text, size_t bytes);
 
 /* Ends the job with this exit code (0..255 after masking) and this text; does not return. */
 void mur_boot_abort(int exit_code, const char *text) __attribute__((noreturn, cold));

@@ -86,11 +86,12 @@ static int ask_agent(struct mur_spawn *spawn, const struct mur_spawn_text *text)
     for (size_t done = 0; !rc && done < text->count;) {
         size_t bytes = text->count - done < MUR_VALUE_MAX ? text->count - done : MUR_VALUE_MAX;
 
-        rc = mur_boot_tell(MUR_CONTROL_SPAWN_TEXT, text->bytes + done, bytes);
+        rc = mur_boot_tell(MUR_CONTROL_SPAWN_TEXT, 0, text->bytes + done, bytes);
         done += bytes;
     }
     if (!rc)
-        rc = mur_boot_tell(MUR_CONTROL_SPAWN, spawn->name + strlen("spawn!"), strlen(spawn->name) - strlen("spawn!"));
+        rc =
+            mur_boot_tell(MUR_CONTROL_SPAWN, 0, spawn->name + strlen("spawn!"), strlen(spawn->name) - strlen("spawn!"));
     return rc ? rc : mur_boot_ask(spawn->name); /* the answer comes when it has ended */
 }
 

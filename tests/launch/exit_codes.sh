@@ -4,19 +4,62 @@
 
 last() { tail -n 1 "$DIR/err"; }
 
-# Without MPI, or after MPI_Finalize, a code is the rank's own affair.
+# Code 0 is no failure; ranks without MPI end when they like.
 code 0 -n 4 true
-code 1 -n 2 false
 same "message" "" "$(cat "$DIR/err")"
+code 0 -n 3 sh -c '[ $MUR_RANK = 1 ] || sleep 0.2; echo on'
+same "others" "on on on" "$(xargs <"$DIR/out")"
+
+# Any other code ends the job, without MPI, before it or after it; a job of one rank needs no words for it.
+code 1 -n 1 false
+same "message" "" "$(cat "$DIR/err")"
+code 5 -n 3 sh -c '[ "$PMI_RANK" = 1 ] && exit 5; sleep 60'
+contains "message" "rank 1 on $(hostname) (pid " "$(last)"
+contains "message" "exited with code 5; 2 other ranks were ended" "$(last)"
+same "lines" 1 "$(wc -l <"$DIR/err")"
+code 7 -n 2 "$PUPPET" init finalized 1/exit:7 wait
+contains "message" "exited with code 7; 1 other rank was ended" "$(last)"
+
+# Where the job is to keep going, the code of the first rank that failed is the job's; it is of no rank in MPI.
 mkfifo "$DIR/go"
-code 3 -n 3 sh -c 'case $MUR_RANK in 0) exit 3;; 1) :;; 2) echo went on;; esac'
-same "others" "went on" "$(cat "$DIR/out")"
-code 7 -n 2 "$PUPPET" init finalized 1/exit:7 line:on
+for option in -continue-on-failure -disable-auto-cleanup "-mca orte_abort_on_non_zero_status 0"; do
+    code 3 $option -n 3 sh -c 'case $MUR_RANK in 0) exit 3;; 1) :;; 2) sleep 0.1; echo went on;; esac'
+    same "others" "went on" "$(cat "$DIR/out")"
+    same "message" "" "$(cat "$DIR/err")"
+done
+code 0 -mca orte_abort_on_non_zero_status 1 -n 1 true
+code 2 -mca orte_abort_on_non_zero_status maybe -n 1 true
+OMPI_MCA_orte_abort_on_non_zero_status=0 code 7 -n 2 "$PUPPET" init finalized 1/exit:7 0/nap:100 line:on
 same "others" "on" "$(cat "$DIR/out")"
+code 137 -continue-on-failure -n 2 "$PUPPET" 1/kill:9 nap:100 line:on
+same "others" "on" "$(cat "$DIR/out")"
+code 137 -continue-on-failure -n 2 "$PUPPET" init 1/kill:9 wait
+contains "message" "rank 1 on $(hostname)" "$(last)"
 # Rank 0 is the first to fail: rank 1 waits until the agent has buried it.
-code 4 -n 2 sh -c 'if [ $MUR_RANK = 0 ]; then echo $$ >"$1"; exit 4; fi
+code 4 -continue-on-failure -n 2 sh -c 'if [ $MUR_RANK = 0 ]; then echo $$ >"$1"; exit 4; fi
     read -r pid <"$1"; while kill -0 "$pid" 2>"$1.err"; do :; done; exit 5' sh "$DIR/go"
 same "message" "" "$(cat "$DIR/err")"
+
+# A rank that ends before MPI_Init while another one is in MPI ends the job, whoever is first.
+code 1 -n 2 "$PUPPET" 0/init 0/wait
+contains "message" "rank 1 on $(hostname)" "$(last)"
+contains "message" "exited with code 0 without MPI_Init, and rank 0, which is in MPI, would wait" "$(last)"
+code 1 -n 2 "$PUPPET" 0/nap:200 0/init 0/wait
+contains "message" "exited with code 0 without MPI_Init" "$(last)"
+code 0 -n 2 "$PUPPET" 0/init 0/finalized 1/nap:200
+code 1 -n 2 sh -c '"$0" init finalized; [ $MUR_RANK = 1 ] || "$0" init:1 wait' "$PUPPET"
+contains "message" "exited with code 0 after 1 MPI program, and rank 0, which is in its 2nd, would wait" "$(last)"
+
+# An MPI program that dies while its script goes on ends the job, with that program's code.
+code 3 -n 3 sh -c '"$0" init 1/exit:3 wait; sleep 60' "$PUPPET"
+contains "message" "rank 1 on $(hostname)" "$(last)"
+contains "message" "exited with code 3 before MPI_Finalize; 2 other ranks were ended" "$(last)"
+code 1 -n 3 sh -c '"$0" init 1/exit:0 wait; sleep 60' "$PUPPET"
+contains "message" "exited with code 0 before MPI_Finalize" "$(last)"
+code 139 -n 3 sh -c '"$0" init 2/kill:11 wait; sleep 60' "$PUPPET"
+contains "message" "rank 2 on $(hostname)" "$(last)"
+contains "message" "killed by signal 11" "$(last)"
+code 0 -n 3 sh -c '"$0" init finalized exit:3; sleep 0.1' "$PUPPET"
 
 # A signal ends the job, with MPI or without.
 for signal in 9:KILL 11:SEGV 6:ABRT; do

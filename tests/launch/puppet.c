@@ -145,6 +145,12 @@ static void do_compute(char *value)
         continue;
 }
 
+/* nap:MS */
+static void do_nap(char *value)
+{
+    usleep((useconds_t)atoi(value) * 1000);
+}
+
 static void do_ignore(char *value)
 {
     sigaction(atoi(value), &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
@@ -239,10 +245,15 @@ static void do_flood(char *value)
     }
 }
 
+/* init:GENERATION; like the library below a script, it goes on when the agent watches it, which the answer shows. */
 static void do_init(char *value)
 {
-    (void)value;
-    tell(MUR_CONTROL_INIT, 0, "");
+    struct mur_control_message answer;
+
+    tell(MUR_CONTROL_INIT, atoi(value), "");
+    tell(MUR_CONTROL_MEMORY, atoi(value), "");
+    if (recv(number(MUR_ENV_CONTROL_FD), &answer, sizeof answer, 0) < 0 || answer.kind != MUR_CONTROL_MEMORY)
+        exit(90);
 }
 
 static void do_finalized(char *value)
@@ -259,7 +270,7 @@ static const struct verb {
     {"exit", do_exit},   {"kill", do_kill},           {"wait", do_wait},       {"say", do_say},
     {"line", do_line},   {"error", do_error},         {"daemon", do_daemon},   {"block", do_block},
     {"await", do_await}, {"ignore", do_ignore},       {"node", do_node},       {"descriptors", do_descriptors},
-    {"flood", do_flood}, {"signals", do_signals},     {"compute", do_compute},
+    {"flood", do_flood}, {"signals", do_signals},     {"compute", do_compute}, {"nap", do_nap},
 };
 
 static void perform(char *word)

@@ -41,16 +41,11 @@ uint64_t mur_tcp_now(void)
 
 /* ---- finding the peer ---- */
 
-static void key_of(int process, char key[32])
-{
-    snprintf(key, 32, MUR_KEY_ADDRESS "%d", process);
-}
-
 static void ask(struct mur_link *link)
 {
-    char key[32];
+    char key[MUR_ADDRESS_KEY_MAX];
 
-    key_of(link->peer->process, key);
+    mur_boot_address_key(key, link->peer->process);
     link->state = MUR_LINK_ASKED;
     if (mur_boot_ask(key)) {
         char text[256];
@@ -142,8 +137,8 @@ void mur_link_answers(void)
     while (mur_boot_answer(key, value)) {
         struct mur_link *link;
 
-        if (sscanf(key, MUR_KEY_ADDRESS "%d", &process) != 1 || process < 0 || process >= mur_tcp.peer_count ||
-            !(link = mur_tcp.peers[process].link))
+        process = mur_boot_address_rank(key);
+        if (process < 0 || process >= mur_tcp.peer_count || !(link = mur_tcp.peers[process].link))
             continue;
         mur_tcp.asked--;
         if (!read_addresses(link, value))

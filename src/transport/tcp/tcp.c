@@ -287,7 +287,7 @@ static int publish(void)
 {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, mur_tcp.port), used;
-    char key[32], value[MUR_VALUE_MAX - sizeof key], address[64];
+    char key[MUR_ADDRESS_KEY_MAX], value[MUR_VALUE_MAX - sizeof key], address[64];
 
     if (!count)
         return mur_error(MPI_ERR_OTHER,
@@ -297,7 +297,7 @@ static int publish(void)
     used = (size_t)snprintf(value, sizeof value, "%s", mur_process.host);
     for (size_t i = 0; i < count && used + sizeof address < sizeof value; i++)
         used += (size_t)snprintf(value + used, sizeof value - used, " %s", mur_address_text(&addresses[i], address));
-    snprintf(key, sizeof key, MUR_KEY_ADDRESS "%d", mur_process.rank);
+    mur_boot_address_key(key, mur_process.rank);
     return mur_boot_put(key, value);
 }
 

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The node's memory, one for each generation of MPI programs that the ranks run in turn (boot/job.h). The first is made
+ * before the ranks and inherited by them. A later one is made when the first rank of this node asks for it, and its
+ * descriptor is given to every rank that asks. A generation's memory is given up as soon as every rank of the node has
+ * begun a later program or has ended. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "base/secret.h"
+#include "boot/job.h"
+#include "launch/agent/inside.h"
+#include "launch/alloc.h"
+
+struct mur_generation {
+    uint32_t number;
+    int fd;
+    struct mur_job *job; /* the start of the memory */
+    struct mur_generation *next;
+};
+
+static uint64_t node_bytes(const struct mur_agent *agent)
+{
+    return mur_node_bytes(agent->job->size, agent->count);
+}
+
+/* The agents of all hosts come to the same secret, without asking each other. */
+static void make_secret(const struct mur_agent *agent, uint32_t number, unsigned char secret[MUR_SECRET_BYTES])
+{
+    char complaint[256], text[32];
+
+    _Static_assert((int)MUR_SECRET_BYTES == (int)MUR_MAC_BYTES, "a secret is a MAC of the job's");
+    if (number == 0)
+        memcpy(secret, agent->job->secret, MUR_SECRET_BYTES);
+    else if (agent->job->hosts.count > 1 && mur_secret_open(complaint, sizeof complaint))
+        mur_secret_mac(secret, text, (size_t)snprintf(text, sizeof text, "generation %u", number), agent->job->secret);
+    else
+        mur_secret_random(secret, MUR_SECRET_BYTES);
+}
+
+/* What the ranks find at the start of their memory. */
+static bool fill_job(const struct mur_agent *agent, struct mur_generation *generation)
+{
+    const struct mur_jobspec *spec = agent->job;
+    struct mur_job *job = mmap(NULL, mur_job_bytes(spec->size), PROT_READ | PROT_WRITE, MAP_SHARED, generation->fd, 0);
+
+    if (job == MAP_FAILED)
+        return false;
+    make_secret(agent, generation->number, job->secret);
+    job->size = spec->size;
+    job->nodes = spec->hosts.count;
+    job->node = agent->node;
+    job->local_size = agent->count;
+    job->agent = (int32_t)getpid();
+    job->machine_ranks = agent->machine_ranks;
+    for (int i = 0; i < spec->size; i++)
+        job->node_of[i] = spec->node_of[i];
+    generation->job = job;
+    return true;
+}
+
+static struct mur_generation *make(struct mur_agent *agent, uint32_t number)
+{
+    struct mur_generation *generation = mur_alloc(1, sizeof *generation);
+    int error;
+
+    *generation = (struct mur_generation){.number = number, .next = agent->generations};
+    generation->fd = memfd_create("murmur-node", MFD_CLOEXEC);
+    if (generation->fd >= 0 && ftruncate(generation->fd, (off_t)node_bytes(agent)) == 0 && fill_job(agent, generation))
+        return agent->generations = generation;
+    error = errno;
+    if (generation->fd >= 0)
+        close(generation->fd);
+    free(generation);
+    errno = error;
+    return NULL;
+}
+
+static void set_failure(const struct mur_agent *agent, struct mur_frame *failure)
+{
+    mur_frame_set_failure(failure, "cannot make the ranks' shared memory on %s (memfd of %ju MiB): %s%s",
+                          agent->job->host, (uintmax_t)node_bytes(agent) >> 20, strerror(errno),
+                          errno == EFBIG ? "; the limit of file sizes (ulimit -f) is below it" : "");
+}
+
+bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *failure)
+{
+    const struct mur_generation *first = make(agent, 0);
+
+    if (!first) {
+        set_failure(agent, failure);
+        return false;
+    }
+    *fd = first->fd;
+    return true;
+}
+
+/* Sends the descriptor with an answer. */
+static void give(const struct mur_agent_rank *rank, const struct mur_generation *generation)
+{
+    struct mur_control_message message = {.kind = MUR_CONTROL_MEMORY, .value = (int32_t)generation->number};
+    char room[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = {0};
+    struct iovec data = {.iov_base = &message, .iov_len = offsetof(struct mur_control_message, text)};
+    struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
+    struct cmsghdr *part = CMSG_FIRSTHDR(&header);
+
+    part->cmsg_level = SOL_SOCKET;
+    part->cmsg_type = SCM_RIGHTS;
+    part->cmsg_len = CMSG_LEN(sizeof(int));
+    memcpy(CMSG_DATA(part), &generation->fd, sizeof generation->fd);
+    sendmsg(rank->control.fd, &header, MSG_NOSIGNAL);
+}
+
+void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t number)
+{
+    struct mur_agent *agent = rank->agent;
+    struct mur_generation *generation = agent->generations;
+    struct mur_frame failure;
+
+    while (generation && generation->number != number)
+        generation = generation->next;
+    if (!generation && number && number + 1 == rank->programs) /* else it is not what our library asks for */
+        generation = make(agent, number);
+    if (generation) {
+        give(rank, generation);
+    } else {
+        set_failure(agent, &failure);
+        mur_agent_report(agent, &failure);
+    }
+}
+
+static bool is_in_use(const struct mur_agent *agent, const struct mur_generation *generation)
+{
+    for (int i = 0; i < agent->count; i++)
+        if (agent->ranks[i].pid && agent->ranks[i].programs <= generation->number + 1)
+            return true;
+    return false;
+}
+
+/* The inherited memory stays open in the ranks, which count their programs at its start: the rest is given back. */
+static void discard(const struct mur_agent *agent, struct mur_generation *generation)
+{
+    off_t start = (off_t)mur_job_bytes(agent->job->size);
+
+    if (generation->number == 0)
+        fallocate(generation->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, start, (off_t)1 << 60);
+    close(generation->fd);
+    munmap(generation->job, mur_job_bytes(agent->job->size));
+    free(generation);
+}
+
+void mur_agent_drop_memory(struct mur_agent *agent)
+{
+    for (struct mur_generation **link = &agent->generations; *link;) {
+        struct mur_generation *generation = *link;
+
+        if (is_in_use(agent, generation)) {
+            link = &generation->next;
+            continue;
+        }
+        *link = generation->next;
+        discard(agent, generation);
+    }
+}
+
+void mur_agent_set_machine_ranks(struct mur_agent *agent, int ranks)
+{
+    agent->machine_ranks = ranks;
+    for (struct mur_generation *generation = agent->generations; generation; generation = generation->next)
+        /* Pairs with the load in mur_cores_suffice. */
+        __atomic_store_n(&generation->job->machine_ranks, ranks, __ATOMIC_RELAXED);
+}
