@@ -17,6 +17,11 @@
 #include "boot/spawn.h"
 #include "say.h"
 
+bool mur_jobs_is_answer(const char *key)
+{
+    return strncmp(key, MUR_JOB_ANSWER, strlen(MUR_JOB_ANSWER)) == 0;
+}
+
 bool mur_jobs_is_question(const char *key)
 {
     return strncmp(key, MUR_JOB_QUESTION, strlen(MUR_JOB_QUESTION)) == 0;

@@ -43,6 +43,7 @@ struct mur_jobs {
 };
 
 bool mur_jobs_is_question(const char *key);
+bool mur_jobs_is_answer(const char *key);
 
 /* The text of a spawn has NULs, which values cannot have: the same without, and back in place. */
 char *mur_jobs_encode(const char *text, size_t bytes);

@@ -202,6 +202,19 @@ bool mur_kvs_put(struct mur_kvs *kvs, const char *key, const char *value)
     return true;
 }
 
+bool mur_kvs_give(struct mur_kvs *kvs, const char *key, const char *value)
+{
+    struct entry **link = find(kvs, key, hash_of(kvs, key));
+    struct waiter *waiters;
+
+    if (!*link || !(*link)->waiters)
+        return mur_kvs_put(kvs, key, value);
+    waiters = take_waiters(*link);
+    drop(kvs, link);
+    tell(kvs, waiters, key, value);
+    return true;
+}
+
 const char *mur_kvs_get(const struct mur_kvs *kvs, const char *key)
 {
     struct entry *entry = *find(kvs, key, hash_of(kvs, key));

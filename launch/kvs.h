@@ -21,6 +21,10 @@ void mur_kvs_free(struct mur_kvs *kvs);            /* waiters are forgotten */
 /* Stores a copy in the place of an older value, and tells the waiters. False: the space is full, nothing changed. */
 bool mur_kvs_put(struct mur_kvs *kvs, const char *key, const char *value);
 
+/* Tells the waiters a value that nobody will ask for again, and keeps it only when none waits yet. False: the space is
+ * full, and the value is lost. */
+bool mur_kvs_give(struct mur_kvs *kvs, const char *key, const char *value);
+
 const char *mur_kvs_get(const struct mur_kvs *kvs, const char *key); /* NULL: not there */
 bool mur_kvs_remove(struct mur_kvs *kvs, const char *key);           /* false: it was not there */
 

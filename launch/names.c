@@ -61,5 +61,5 @@ void mur_names_act(struct mur_kvs *names, struct mur_kvs *answers, const char *k
         known = mur_kvs_get(names, service);
     snprintf(answer, sizeof answer, "%c%s", result, known ? known : "");
     snprintf(answer_key, sizeof answer_key, "%s%s", MUR_NAME_ANSWER, key + strlen(MUR_NAME_QUESTION));
-    mur_kvs_put(answers, answer_key, answer);
+    mur_kvs_give(answers, answer_key, answer);
 }

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What memory this process uses, as the kernel tells it: for tests that nothing is left behind. */
+/* What memory a process uses, as the kernel tells it: for tests that nothing is left behind. */
 #ifndef MUR_TEST_MEMORY_USE_H
 #define MUR_TEST_MEMORY_USE_H
 
 #include <stdio.h>
+#include <sys/types.h>
+#include <unistd.h>
 
 /* How many pieces of memory are mapped. */
 static inline int count_mappings(void)
@@ -18,18 +20,32 @@ static inline int count_mappings(void)
     return count;
 }
 
-/* KiB of the shared memory that this process has touched and still holds; -1: the kernel does not tell. */
-static inline long shared_kib(void)
+/* The value of a line of the process's status, in KiB; -1: the kernel does not tell. */
+static inline long status_kib(pid_t pid, const char *format)
 {
-    FILE *file = fopen("/proc/self/status", "r");
-    char line[256];
+    char path[64], line[256];
     long kib = -1;
+    FILE *file;
 
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    file = fopen(path, "r");
     while (file && fgets(line, sizeof line, file))
-        sscanf(line, "RssShmem: %ld", &kib);
+        sscanf(line, format, &kib);
     if (file)
         fclose(file);
     return kib;
+}
+
+/* KiB of the shared memory that this process has touched and still holds. */
+static inline long shared_kib(void)
+{
+    return status_kib(getpid(), "RssShmem: %ld");
+}
+
+/* KiB of the process's memory. */
+static inline long memory_of(pid_t pid)
+{
+    return status_kib(pid, "VmRSS: %ld");
 }
 
 #endif

@@ -18,8 +18,6 @@
 #include "launch/descendants.h"
 #include "launch/say.h"
 
-#define VALUES_MAX ((size_t)1 << 30) /* bytes of what ranks leave for each other */
-
 /* ---- failures ---- */
 
 void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame)
@@ -101,7 +99,7 @@ static void value_from_above(void *owner, const char *key, const char *value)
     struct mur_agent *agent = owner;
 
     if (value)
-        mur_kvs_put(agent->kvs, key, value);
+        mur_agent_keep(agent, key, value);
     else
         mur_kvs_settle(agent->kvs, key);
 }
@@ -147,8 +145,8 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     agent->node = mur_place_node(job, place->place);
     agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
     agent->machine_ranks = job->hosts.count == 1 ? agent->count : 0; /* else machine.c finds out */
-    agent->kvs = mur_kvs_create(VALUES_MAX);
-    agent->names = mur_kvs_create(VALUES_MAX);
+    agent->kvs = mur_kvs_create(MUR_AGENT_VALUES_MAX);
+    agent->names = mur_kvs_create(MUR_AGENT_VALUES_MAX);
     agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);
     agent->loop = place->loop ? place->loop : &own_loop;
     if (!place->loop)

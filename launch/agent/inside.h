@@ -124,6 +124,8 @@ void mur_agent_children_ready(void *agent);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
 
 /* values.c. A text is a key, a NUL, and a value. */
+#define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes of what ranks leave for each other */
+void mur_agent_keep(struct mur_agent *agent, const char *key, const char *value); /* for the ranks of this host */
 void mur_agent_put(void *agent, const char *text);
 void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who);
 void mur_agent_ask(void *agent, const char *key, mur_kvs_waiter *answer, void *who); /* it may not be there */

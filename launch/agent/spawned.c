@@ -24,7 +24,7 @@ void mur_agent_start_job(struct mur_agent *agent, const char *name, const char *
         agent->running++;
         agent->has_descendants = true;
     } else {
-        mur_kvs_put(agent->kvs, answer, "failed");
+        mur_agent_keep(agent, answer, "failed");
     }
     free(text);
     free(answer);
@@ -64,7 +64,8 @@ bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid, int status)
         return false;
     child->pid = 0;
     agent->running--;
-    mur_kvs_put(agent->kvs, child->name, "ended");
+    if (!child->is_foreign || !child->has_run) /* else it was answered when it had come up */
+        mur_agent_keep(agent, child->name, "ended");
     report_foreign_failure(agent, child, WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
     return true;
 }
@@ -97,7 +98,7 @@ static void message_from_job(void *owner, struct mur_child_job *child, const voi
     memcpy(text, message.text, message.length);
     if (message.kind == MUR_CONTROL_INIT && child->is_foreign && child->pid) {
         child->has_run = true;
-        mur_kvs_put(agent->kvs, child->name, MUR_JOB_RUNS);
+        mur_agent_keep(agent, child->name, MUR_JOB_RUNS);
     } else if (message.kind == MUR_CONTROL_PUT && mur_names_is_question(text)) {
         mur_agent_put(agent, text);
     } else if (message.kind == MUR_CONTROL_GET && mur_names_is_answer(text)) {
@@ -118,7 +119,7 @@ static void parent_ready(void *owner)
             continue;
         memset(text, 0, sizeof text);
         memcpy(text, message.text, message.length);
-        mur_kvs_put(agent->kvs, text, text + strlen(text) + 1);
+        mur_agent_keep(agent, text, text + strlen(text) + 1);
     }
     if (got == 0) { /* the other agent has died; this job goes on without its names */
         mur_loop_unwatch(agent->loop, &agent->parent);

@@ -10,7 +10,25 @@
 #include "boot/job.h"
 #include "launch/agent/inside.h"
 #include "launch/names.h"
-#include "launch/say.h"
+
+/* A rank that waits for a value that could not be kept would wait for ever. */
+static void report_full(struct mur_agent *agent)
+{
+    struct mur_frame failure;
+
+    mur_frame_set_failure(&failure,
+                          "the values that the ranks leave for each other take more than %zu MiB, which is all that "
+                          "the agent on host %s keeps",
+                          (size_t)MUR_AGENT_VALUES_MAX >> 20, agent->job->host);
+    if (!agent->is_ending)
+        mur_agent_report(agent, &failure);
+}
+
+/* The answer to a question that one rank has asked: as soon as it is told, nobody needs it any more. */
+static bool is_for_one(const char *key)
+{
+    return mur_names_is_answer(key) || mur_jobs_is_answer(key);
+}
 
 /* Says it to the agent that has started this mpiexec. */
 static void tell_parent(struct mur_agent *agent, uint32_t kind, const char *text, size_t bytes)
@@ -38,6 +56,12 @@ static void act(struct mur_agent *agent, const char *key, const char *value)
         mur_names_act(agent->names, agent->kvs, key, value);
 }
 
+void mur_agent_keep(struct mur_agent *agent, const char *key, const char *value)
+{
+    if (!(is_for_one(key) ? mur_kvs_give : mur_kvs_put)(agent->kvs, key, value))
+        report_full(agent);
+}
+
 /* `text` is a key, a NUL, and a value. All values are known to mpiexec's own agent; the others keep those that pass. */
 void mur_agent_put(void *owner, const char *text)
 {
@@ -48,9 +72,8 @@ void mur_agent_put(void *owner, const char *text)
 
     if (is_question && !agent->uplink)
         act(agent, text, value);
-    else if (!is_question && !mur_kvs_put(agent->kvs, text, value))
-        mur_say("the values that the ranks leave for each other are too many for host %s; one is dropped",
-                agent->job->host);
+    else if (!is_question)
+        mur_agent_keep(agent, text, value);
     if (agent->uplink)
         mur_branch_send(&agent->uplink->branch, MUR_BRANCH_PUT, text, (size_t)(value - text) + strlen(value));
 }
@@ -59,7 +82,10 @@ void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *ans
 {
     bool is_first = false;
 
-    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (!mur_kvs_wait(agent->kvs, key, answer, who, &is_first))
+        report_full(agent);
+    if (is_for_one(key))
+        mur_kvs_remove(agent->kvs, key);
     if (is_first && agent->uplink)
         mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
     else if (is_first && agent->parent.fd >= 0 && mur_names_is_answer(key))
@@ -77,7 +103,8 @@ void mur_agent_ask(void *owner, const char *key, mur_kvs_waiter *answer, void *w
         answer(who, key, value);
         return;
     }
-    mur_kvs_wait(agent->kvs, key, answer, who, &is_first);
+    if (!mur_kvs_wait(agent->kvs, key, answer, who, &is_first))
+        report_full(agent);
     if (is_first)
         mur_branch_send(&agent->uplink->branch, MUR_BRANCH_ASK, key, strlen(key));
 }

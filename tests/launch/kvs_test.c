@@ -77,6 +77,15 @@ static void step(struct mur_kvs *kvs)
         CHECK(mur_kvs_wait(kvs, key, told, &owners[owner], &is_first) && called == table[number].is_there);
         CHECK(is_first == (!table[number].is_there && waiting == 0));
         break;
+    case 10:
+        if (waiting) { /* told, and not kept */
+            table[number].is_there = true;
+            table[number].value = below(1u << 24);
+            snprintf(value, sizeof value, "%u", table[number].value);
+            CHECK(mur_kvs_give(kvs, key, value) && called == waiting && !mur_kvs_get(kvs, key));
+            table[number].is_there = false;
+        }
+        break;
     case 9:
         mur_kvs_settle(kvs, key);
         CHECK(called == (table[number].is_there ? 0 : waiting));
