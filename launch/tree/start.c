@@ -70,22 +70,20 @@ static bool is_ssh(const struct mur_jobspec *job)
     return strcmp(slash ? slash + 1 : name, "ssh") == 0;
 }
 
-/* A word for the shell on the other side. */
+/* A word for the login shell on the other side, which may be any: brackets are patterns for csh and zsh, a first '=' is
+ * a command for zsh, and what '!' and '\\' mean between quotes differs, so these stand outside of them. */
 static char *quoted(const char *word)
 {
     char *text = mur_alloc(4 * strlen(word) + 3, 1), *at = text;
 
-    if (*word &&
-        strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@[]=") == strlen(word))
+    if (*word && strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+./:,@") == strlen(word))
         return strcpy(text, word);
     *at++ = '\'';
     for (; *word; word++)
-        if (*word == '\'') {
-            memcpy(at, "'\\''", 4);
-            at += 4;
-        } else {
+        if (*word == '\'' || *word == '!' || *word == '\\')
+            at += sprintf(at, "'\\%c'", *word);
+        else
             *at++ = *word;
-        }
     *at++ = '\'';
     return text;
 }
