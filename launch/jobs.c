@@ -69,17 +69,31 @@ static void add(struct words *words, char *word)
     words->items[words->count] = NULL;
 }
 
-/* The job's list of hosts, unless it is just this machine. */
+static bool has_free_slots(const struct mur_hosts *hosts)
+{
+    for (int i = 0; i < hosts->count; i++)
+        if (hosts->items[i].slots > hosts->items[i].ranks)
+            return true;
+    return false;
+}
+
+/* The job's list of hosts, unless it is just this machine: those that have free slots, or all where none has. */
 static void add_hosts(struct words *words, const struct mur_jobspec *job)
 {
+    bool has_free = has_free_slots(&job->offered);
     char *list = NULL;
 
-    if (job->hosts.count == 1 && job->hosts.items[0].is_local)
+    if (job->offered.count == 1 && job->offered.items[0].is_local)
         return;
-    for (int i = 0; i < job->hosts.count; i++) {
-        const struct mur_host *host = &job->hosts.items[i];
-        char *longer = mur_alloc_text("%s%s%s%s%s:%d", list ? list : "", list ? "," : "", host->user ? host->user : "",
-                                      host->user ? "@" : "", host->name, host->slots > 0 ? host->slots : 1);
+    for (int i = 0; i < job->offered.count; i++) {
+        const struct mur_host *host = &job->offered.items[i];
+        int slots = has_free ? host->slots - host->ranks : host->slots;
+        char *longer;
+
+        if (has_free && slots <= 0)
+            continue;
+        longer = mur_alloc_text("%s%s%s%s%s:%d", list ? list : "", list ? "," : "", host->user ? host->user : "",
+                                host->user ? "@" : "", host->name, slots > 0 ? slots : 1);
 
         free(list);
         list = longer;

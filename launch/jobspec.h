@@ -95,6 +95,7 @@ struct mur_jobspec {
     struct mur_launcher launcher;
     struct mur_formats formats;
     struct mur_hosts hosts;   /* those that run ranks, from placement on */
+    struct mur_hosts offered; /* all that may run ranks, and how many do on each */
     int *node_of;             /* of each rank: its host's number in `hosts` */
     int *local_of;            /* of each rank: its place among the ranks of that host */
     int local_node;           /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */
@@ -104,7 +105,7 @@ struct mur_jobspec {
     char *spawner_values;     /* which it wants to be found by PMI: keys and values, each ended by a NUL */
     size_t spawner_bytes;     /* of them */
     int stdin_rank;           /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
-    int universe;             /* of -usize; 0: not given */
+    int universe;             /* MPI_UNIVERSE_SIZE; 0: not known */
     int64_t timeout_ms;       /* 0: none */
     struct mur_assignments ignored; /* options that were accepted and mean nothing here, for one note */
     bool keeps_going;               /* a rank that is not in MPI may end in any way without ending the others */

@@ -79,7 +79,7 @@ static void inherit_universe(struct mur_jobspec *job)
     const char *text = getenv(MUR_ENV_SPAWN_UNIVERSE);
     int size = text ? atoi(text) : 0;
 
-    if (!job->universe && size >= job->size)
+    if (size >= job->size)
         job->universe = size;
 }
 
@@ -104,7 +104,7 @@ static void place_ranks(struct mur_jobspec *job)
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
     if (job->stdin_rank >= job->size)
         mur_quit(MUR_EXIT_USAGE, "-stdin %d: the job has ranks 0 to %d", job->stdin_rank, job->size - 1);
-    if (job->universe && job->universe < job->size)
+    if (job->universe < job->size)
         mur_quit(MUR_EXIT_USAGE, "-usize %d: the job itself has %d ranks", job->universe, job->size);
     if (job->shows_map || (job->is_verbose && job->hosts.count > 1))
         mur_placement_show(job);

@@ -383,6 +383,28 @@ static bool place_all(struct placement *placement)
     return is_good;
 }
 
+/* What jobs that ranks spawn may use, and how many ranks there could be in all: the slots, or more where ranks share
+ * them. */
+static void keep_offered(struct placement *placement)
+{
+    struct mur_jobspec *job = placement->job;
+    struct mur_hosts *offered = &job->offered;
+    int64_t universe = 0;
+
+    offered->items = mur_alloc((size_t)placement->all.count, sizeof *offered->items);
+    for (int i = 0; i < placement->all.count; i++) {
+        struct mur_host host = placement->all.items[i];
+
+        if (!is_wanted(placement, &host))
+            continue;
+        host.ranks = placement->used[i];
+        universe += host.slots > host.ranks ? host.slots : host.ranks;
+        offered->items[offered->count++] = host;
+    }
+    if (!job->universe)
+        job->universe = universe < MUR_RANKS_MAX ? (int)universe : MUR_RANKS_MAX;
+}
+
 /* Only hosts that run ranks stay in the job's list; and the ranks of each are counted. */
 static void keep_used(struct placement *placement)
 {
@@ -414,8 +436,10 @@ bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, stru
         return false;
     placement.used = mur_alloc((size_t)placement.all.count, sizeof *placement.used);
     is_good = place_all(&placement);
-    if (is_good)
+    if (is_good) {
+        keep_offered(&placement);
         keep_used(&placement);
+    }
     free(placement.used);
     return is_good;
 }

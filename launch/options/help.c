@@ -63,7 +63,7 @@ static const char job_options[] =
     "  -output-filename DIR   a copy of all output in DIR/1/rank.R/stdout and stderr; DIR:nocopy shows nothing\n"
     "  -output tag,rank,timestamp,merge,dir=DIR,file=NAME      the same; merge: stderr goes where stdout goes\n"
     "  -stdin RANK            the rank that reads standard input (default 0); none; all: each reads all of it\n"
-    "  -usize N               MPI_UNIVERSE_SIZE\n"
+    "  -usize N               MPI_UNIVERSE_SIZE (default: the slots of all hosts, or of this machine's CPUs)\n"
     "  -configfile FILE       read what follows from a file, the parts in lines instead of between ':'\n"
     "  -timeout SECONDS       end the job after this time (also MPIEXEC_TIMEOUT; 0: no limit)\n"
     "  -continue-on-failure   a rank that is not in MPI may fail without ending the others (-disable-auto-cleanup,\n"

@@ -98,7 +98,7 @@ static int set_timeout(struct mur_parser *parser, const char *value)
     return 0;
 }
 
-/* MPI_UNIVERSE_SIZE: "infinite" and "system" leave it at the size of the job, which is all that can be promised. */
+/* MPI_UNIVERSE_SIZE: "infinite" and "system" leave it at the slots of the hosts, which is all that can be promised. */
 static int set_universe(struct mur_parser *parser, const char *value)
 {
     parser->job->universe = 0;

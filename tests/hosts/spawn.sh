@@ -20,6 +20,13 @@ spawns -host h1 -- 2 h2,h3 host h2,h3
 spawns -host h1 -n 1 -- 3 h3,h3,h1 host h3:2,h1
 spawns -host h1,h2 -- 3 h3,h2,h2 hostfile list
 spawns -host h1,h2 -- 4 h3,h2,h2,h3 hostfile list map_by node
+# Slots that the job leaves free come first, also on hosts where it has no rank.
+spawns -host h1:2,h2:2,h3 -n 1 -- 4 h1,h2,h2,h3
+# The universe is all slots, unless -usize says otherwise.
+export MUR_EXPECT_UNIVERSE=5
+spawns -host h1:2,h2:2,h3 -n 1 -- 4 h1,h2,h2,h3
+export MUR_EXPECT_UNIVERSE=3
+spawns -host h1,h2 -n 3 -- 2 h1,h2
 export MUR_EXPECT_UNIVERSE=7
 spawns -host h1,h2 -usize 7 -- 2 h1,h2
 unset MUR_EXPECT_UNIVERSE

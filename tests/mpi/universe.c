@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* MPI_UNIVERSE_SIZE is what mpiexec was told by -usize: the first argument. */
+/* MPI_UNIVERSE_SIZE is the first argument. */
 #include <mpi.h>
 #include <stdlib.h>
 
