@@ -68,6 +68,8 @@ static void send_end(struct head *head, int signal, int grace_ms, int drain_ms)
 
     head->is_ending = true;
     mur_frame_send(head->agent.fd, &frame);
+    kill(head->agent_pid, SIGCONT); /* somebody may have stopped it */
+    kill(head->guard_pid, SIGCONT);
 }
 
 /* ---- signals and time ---- */
@@ -177,14 +179,12 @@ static void lose_agent(struct head *head)
     kill(head->agent_pid, SIGKILL); /* it may have closed its end without dying */
     waitpid(head->guard_pid, &status, 0);
     mur_descendants_end(&head->strangers, LEFTOVER_MS);
-    if (WIFSIGNALED(status)) {
-        head->code = MUR_EXIT_SIGNAL + WTERMSIG(status);
+    head->code = MUR_EXIT_LOST;
+    if (WIFSIGNALED(status))
         mur_say("the agent on %s (pid %d) was killed by signal %d (%s); all ranks were ended with it", head->job->host,
                 head->agent_pid, WTERMSIG(status), mur_report_signal(WTERMSIG(status)));
-    } else {
-        head->code = MUR_EXIT_TROUBLE;
+    else
         mur_say("the agent on %s (pid %d) ended early; all ranks were ended with it", head->job->host, head->agent_pid);
-    }
 }
 
 /* ---- starting ---- */

@@ -27,9 +27,10 @@
 #include "tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.
- */
+ * What ranks write to a stdout that is closed is an error, as for any program: it cannot be written. */
 static void fill_standard_descriptors(void)
 {
+    bool has_stdout = fcntl(STDOUT_FILENO, F_GETFD) >= 0;
     int fd;
 
     do
@@ -37,6 +38,11 @@ static void fill_standard_descriptors(void)
     while (fd >= 0 && fd <= STDERR_FILENO);
     if (fd >= 0)
         close(fd);
+    fd = has_stdout ? -1 : open("/dev/null", O_RDONLY | O_CLOEXEC);
+    if (fd >= 0) {
+        dup2(fd, STDOUT_FILENO);
+        close(fd);
+    }
 }
 
 static void name_job(struct mur_jobspec *job)

@@ -11,7 +11,8 @@
 #define MUR_EXIT_TIMEOUT        124 /* as timeout(1) */
 #define MUR_EXIT_NOT_EXECUTABLE 126 /* as the shell, as the next */
 #define MUR_EXIT_NOT_FOUND      127
-#define MUR_EXIT_SIGNAL         128 /* plus the signal's number */
+#define MUR_EXIT_SIGNAL         128 /* plus the signal's number, 64 at most */
+#define MUR_EXIT_LOST           200 /* a host, or the agent on it, is lost: the job might go well elsewhere */
 
 void mur_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mur_say_raw(const char *text, size_t length); /* neither prefix nor newline is added */

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -49,6 +50,7 @@ struct start { /* what the child needs, and how it reports */
     int control_fd;
     int pmi_fd;
     int node_fd;
+    const char *life; /* a name of the pipe that ends with the agent */
     struct rlimit files;
     bool is_bound;
     cpu_set_t cpus;
@@ -81,6 +83,8 @@ static char **make_shell_argv(const struct mur_context *context)
 
 void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *job, const struct rlimit *files)
 {
+    int life[2];
+
     spawner->job = job;
     spawner->files = *files;
     spawner->environments = mur_alloc((size_t)job->context_count, sizeof *spawner->environments);
@@ -93,6 +97,9 @@ void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *
     spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
     if (spawner->null_fd < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot open /dev/null: %s", strerror(errno));
+    if (pipe2(life, O_CLOEXEC) < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe: %s", strerror(errno));
+    spawner->life_fd = life[0]; /* the other end stays open as long as this process lives */
 }
 
 /* ---- in the child ---- */
@@ -115,6 +122,18 @@ static void child_bind(struct start *start)
         child_fail(start, STEP_GROUP);
 }
 
+/* Ties the lives of all processes in the rank's group to the agent's: that of a script would go, and its children stay.
+ * The kernel sends the signal when the pipe has no writer any more (fcntl(2), F_SETSIG). The process group must be there,
+ * and the description must be the rank's own. It is no failure where the system refuses it. */
+static void child_tie_group(const struct start *start)
+{
+    int fd = open(start->life, O_RDONLY | O_NONBLOCK);
+
+    if (fd >= 0 && (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, -getpid()) < 0 ||
+                    fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0))
+        close(fd);
+}
+
 static void child_set_descriptors(struct start *start)
 {
     for (int i = 0; i < 3; i++) /* sources are above 2, or already in place */
@@ -132,6 +151,7 @@ static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
     sigset_t none;
 
     child_bind(start);
+    child_tie_group(start);
     child_set_descriptors(start);
     if (start->is_bound && sched_setaffinity(0, sizeof start->cpus, &start->cpus) < 0)
         child_fail(start, STEP_CPUS);
@@ -206,6 +226,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
     struct channels channels;
     struct mur_rank_place place;
     struct start start;
+    char life[32];
     pid_t pid;
 
     if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
@@ -216,6 +237,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
                                     .pmi_fd = channels.pmi[1],
                                     .node_fd = spawner->node_fd};
     mur_environment_set_rank(environment, spawner->job, &place);
+    snprintf(life, sizeof life, "/proc/self/fd/%d", spawner->life_fd);
     start = (struct start){
         .path = context->path,
         .wdir = context->wdir,
@@ -226,6 +248,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .control_fd = channels.control[1],
         .pmi_fd = channels.pmi[1],
         .node_fd = spawner->node_fd,
+        .life = life,
         .files = spawner->files,
         .agent = getpid(),
     };

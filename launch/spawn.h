@@ -3,7 +3,7 @@
  *
  * Every descriptor of the agent is close-on-exec; a rank receives 0, 1, 2, its control and PMI sockets and the node's
  * memory, and what mpiexec itself inherited. Each rank leads a process group, so that a signal reaches what it started
- * too. */
+ * too. It also receives the end of a pipe by which the kernel kills its whole group when the agent is no more. */
 #ifndef MUR_LAUNCH_SPAWN_H
 #define MUR_LAUNCH_SPAWN_H
 
@@ -22,6 +22,7 @@ struct mur_spawner {
     struct rlimit files;                  /* the limits ranks get back */
     int node_fd;
     int null_fd;
+    int life_fd;  /* the reading end of a pipe whose other end only the agent has */
     int stdin_fd; /* of the rank to be started; -1: nothing */
 };
 

@@ -187,6 +187,7 @@ void mur_agent_lose_head(struct mur_agent *agent)
 void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame)
 {
     if (frame->kind == MUR_FRAME_SIGNAL) {
+        agent->is_suspended = frame->signal == SIGTSTP || (agent->is_suspended && frame->signal != SIGCONT);
         signal_ranks(agent, frame->signal);
         mur_tree_pass(&agent->tree, frame);
     } else if (frame->kind == MUR_FRAME_END) {

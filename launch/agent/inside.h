@@ -88,6 +88,7 @@ struct mur_agent {
     bool is_killing;      /* everything gets SIGKILL */
     bool has_descendants; /* waitpid still knows children */
     bool has_run;         /* a program of another library has come up here */
+    bool is_suspended;    /* the user has stopped the whole job */
     bool is_orphan;       /* mpiexec, or the agent above, is dead */
     int ended;            /* for MUR_FRAME_DONE */
     int killed;           /* the ranks that SIGKILL has ended */

@@ -174,6 +174,15 @@ static struct mur_agent_rank *find_rank(const struct mur_agent *agent, pid_t pid
     return NULL;
 }
 
+/* A job in which a rank stands still would otherwise hang without a word. Stops that mpiexec was asked to pass on are
+ * the user's own. */
+static void note_stop(const struct mur_agent_rank *rank, int status)
+{
+    if (rank && WIFSTOPPED(status) && !rank->agent->is_suspended)
+        mur_say("rank %d on %s (pid %d) was stopped by SIG%s; the job waits for it to go on (kill -CONT %d)",
+                rank->number, rank->agent->job->host, (int)rank->pid, sigabbrev_np(WSTOPSIG(status)), (int)rank->pid);
+}
+
 void mur_agent_children_ready(void *owner)
 {
     struct mur_agent *agent = owner;
@@ -183,9 +192,13 @@ void mur_agent_children_ready(void *owner)
 
     while (read(agent->children.fd, drained, sizeof drained) > 0)
         continue;
-    while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
+    while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         struct mur_agent_rank *rank = find_rank(agent, pid);
 
+        if (WIFSTOPPED(status)) {
+            note_stop(rank, status);
+            continue;
+        }
         if (!rank && mur_agent_end_job_of(agent, pid, status))
             continue;
         if (!rank) {

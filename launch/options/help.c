@@ -93,7 +93,8 @@ static const char behaviour[] =
     "the same holds for the MPI programs that it runs, one after the other; -continue-on-failure changes it.\n"
     "Other codes of mpiexec:\n"
     "  124 time limit, 126 program cannot be executed, 127 program or directory not found, 2 wrong usage,\n"
-    "  1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe closed.\n";
+    "  1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe closed,\n"
+    "  200 a host or the agent on it is lost.\n";
 
 void mur_options_print_help(void)
 {

@@ -11,7 +11,7 @@
 
 #include "launch/alloc.h"
 
-enum { PINGS_A_TIMEOUT = 5, READ_BYTES = 64 << 10 };
+enum { PINGS_A_TIMEOUT = 5, PING_MS = 1000, READ_BYTES = 64 << 10 };
 
 struct header {
     uint32_t kind;
@@ -239,7 +239,9 @@ void mur_branch_detach(struct mur_branch *branch)
 
 void mur_branch_tick(struct mur_branch *branch)
 {
-    if (mur_loop_now() - branch->said_at > mur_host_timeout() / PINGS_A_TIMEOUT && branch->watch.fd >= 0)
+    int64_t pause = mur_host_timeout() / PINGS_A_TIMEOUT;
+
+    if (mur_loop_now() - branch->said_at > (pause < PING_MS ? pause : PING_MS) && branch->watch.fd >= 0)
         mur_branch_send(branch, MUR_BRANCH_PING, NULL, 0);
 }
 

@@ -5,7 +5,7 @@
  * sent is kept until it is acknowledged, and goes on, after a connection has broken, where the other side's receiving
  * ended. The child calls its parent, at first and whenever the connection breaks; door.c lets it in.
  *
- * Both sides say something every few seconds. Who has not heard from the other for longer than MUR_HOST_TIMEOUT
+ * Both sides say something every second. Who has not heard from the other for longer than MUR_HOST_TIMEOUT
  * (30 s) takes it for lost. */
 #ifndef MUR_LAUNCH_TREE_BRANCH_H
 #define MUR_LAUNCH_TREE_BRANCH_H

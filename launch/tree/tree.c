@@ -22,6 +22,7 @@
 
 enum {
     WIDTH = 16,       /* children of an agent, unless -agent-width says otherwise */
+    ENDING_MS = 5000, /* how long an agent may be silent when the job is to end */
     START_MS = 60000, /* until an agent must have called */
     TICK_MS = 250,
     PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
@@ -60,10 +61,10 @@ static void close_pipes(struct mur_child *child)
     }
 }
 
-static void report(struct mur_child *child, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void report(struct mur_child *child, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* The child is lost: so is the job, if it is not at its end anyway. */
-static void report(struct mur_child *child, const char *format, ...)
+/* The child is lost: so is the job, with this exit code, if it is not at its end anyway. */
+static void report(struct mur_child *child, int code, const char *format, ...)
 {
     struct mur_frame frame;
     char text[sizeof frame.text];
@@ -78,6 +79,7 @@ static void report(struct mur_child *child, const char *format, ...)
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
     mur_frame_set_failure(&frame, "%s", text);
+    frame.code = code;
     child->tree->calls->frame(child->tree->owner, &frame);
     child->tree->calls->changed(child->tree->owner);
 }
@@ -99,12 +101,12 @@ static void start_failed(struct mur_child *child)
 
     describe_status(child->starter_status, how, sizeof how);
     if (code == MUR_EXIT_NOT_FOUND)
-        report(child,
+        report(child, MUR_EXIT_TROUBLE,
                "cannot start an agent on host %s: %s %s; is Murmur installed there at the same place as here, and is "
                "'%s' itself there?",
                child->host->name, name, how, name);
     else
-        report(child,
+        report(child, MUR_EXIT_TROUBLE,
                "cannot start an agent on host %s: %s %s; its message above may say why. `%s %s true` must work without "
                "a password or question",
                child->host->name, name, how, name, child->host->name);
@@ -115,7 +117,7 @@ static void lose(struct mur_child *child)
     char how[64];
 
     if (child->state == MUR_CHILD_STARTING) {
-        report(child,
+        report(child, MUR_EXIT_TROUBLE,
                "the agent on host %s has not called back within %d s; can that host reach this one (%s) over the "
                "network? Addresses can be chosen by MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE",
                child->host->name, START_MS / 1000, child->tree->job->host);
@@ -123,10 +125,10 @@ static void lose(struct mur_child *child)
     }
     if (!child->starter) {
         describe_status(child->starter_status, how, sizeof how);
-        report(child, "the agent on host %s is lost (%s %s); all ranks there were ended with it", child->host->name,
-               mur_start_name(child->tree->job), how);
+        report(child, MUR_EXIT_LOST, "the agent on host %s is lost (%s %s); all ranks there were ended with it",
+               child->host->name, mur_start_name(child->tree->job), how);
     } else {
-        report(child, "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
+        report(child, MUR_EXIT_LOST, "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
                child->host->name, (long long)(mur_branch_silence(&child->branch) / 1000));
     }
 }
@@ -297,7 +299,8 @@ static void enters(void *owner, int place, int fd, uint64_t peer_received)
     if (child->state < MUR_CHILD_DONE)
         child->state = MUR_CHILD_UP;
     if (!mur_branch_attach(&child->branch, fd, peer_received)) {
-        report(child, "the agent on host %s and this one do not agree on what was said", child->host->name);
+        report(child, MUR_EXIT_LOST, "the agent on host %s and this one do not agree on what was said",
+               child->host->name);
         return;
     }
     if (is_first) {
@@ -311,6 +314,14 @@ static void enters(void *owner, int place, int fd, uint64_t peer_received)
 
 /* ---- time ---- */
 
+/* A job that is to end does not wait long for an agent that somebody has stopped, or a host that is away. */
+static int64_t silence_limit(const struct mur_tree *tree)
+{
+    int64_t limit = mur_host_timeout();
+
+    return tree->ending.kind && limit > ENDING_MS ? ENDING_MS : limit;
+}
+
 static void tick(void *owner)
 {
     struct mur_tree *tree = owner;
@@ -321,7 +332,7 @@ static void tick(void *owner)
 
         if (child->state == MUR_CHILD_UP) {
             mur_branch_tick(&child->branch);
-            if (mur_branch_silence(&child->branch) > mur_host_timeout())
+            if (mur_branch_silence(&child->branch) > silence_limit(tree))
                 lose(child);
         } else if (child->state < MUR_CHILD_DONE && now > child->due) {
             lose(child);
@@ -431,6 +442,8 @@ void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame)
     for (int i = 0; i < tree->child_count; i++) {
         struct mur_child *child = &tree->children[i];
 
+        if (tree->ending.kind && child->state == MUR_CHILD_CUT && child->due > mur_loop_now() + ENDING_MS)
+            child->due = mur_loop_now() + ENDING_MS;
         if (child->state == MUR_CHILD_UP || child->state == MUR_CHILD_CUT) {
             mur_branch_send(&child->branch, MUR_BRANCH_FRAME, frame, bytes);
         } else if (child->state == MUR_CHILD_STARTING && frame->kind == MUR_FRAME_END) {

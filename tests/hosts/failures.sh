@@ -30,8 +30,8 @@ has_ranks() { # host: ranks of the exchange run there
     in_host "$1" true && [ -n "$(ip netns pids "$tag-h$1" | xargs -r -n1 sh -c 'grep -l exchange /proc/$0/comm' 2>/dev/null)" ]
 }
 
-ends() { # what, 0 or 1 for well or not, seconds at most
-    local start=$SECONDS code
+ends() { # what, 0 or 1 for well or not, seconds at most; sets code
+    local start=$SECONDS
     wait "$job"
     code=$?
     [ $((SECONDS - start)) -le "$3" ] || fail "$1: took $((SECONDS - start)) s"
@@ -90,8 +90,19 @@ for victim in rank agent mpiexec; do
     ends "a killed $victim" 1 10
     [ $victim != rank ] || says "a killed rank" "rank 1 on h2"
     [ $victim != agent ] || says "a killed agent" "agent on host h2"
+    [ $victim != agent ] || [ $code = 200 ] || fail "a killed agent: code $code, not 200"
     nothing_left "a killed $victim"
 done
+
+# An agent that somebody has stopped does not keep a job that is to end.
+start_job -timeout 3 -host h1,h2,h3 -agent-width 1 -n 3 "$BIN/hosts-exchange" 60
+wait_for "the start" has_ranks 3
+stopped=$(ip netns pids "$tag-h2" | xargs -n1 sh -c 'grep -q mur-agent /proc/$0/comm && echo $0')
+kill -STOP $stopped
+ends "a stopped agent" 1 25
+[ $code = 124 ] || fail "a stopped agent: code $code, not 124"
+kill -9 $stopped
+nothing_left "a stopped agent"
 
 # Strangers at every port: noise, silence, and half a greeting.
 start_job -host h1,h2 -n 2 "$BIN/hosts-exchange" 3

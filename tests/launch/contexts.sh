@@ -34,7 +34,7 @@ for fd in /proc/$$/fd/*; do # what the test itself inherited would be passed on,
     [ "$fd" -le 2 ] || [ "$fd" -eq 255 ] || eval "exec $fd>&-" # 255 is bash's own, close-on-exec
 done
 code 0 -n 3 "$PUPPET" descriptors
-same "descriptors" "0;0;0;1;1;1;2;2;2;control;control;control;node;node;node;pmi;pmi;pmi;" "$(sorted)"
+same "descriptors" "0;0;0;1;1;1;2;2;2;control;control;control;life;life;life;node;node;node;pmi;pmi;pmi;" "$(sorted)"
 (
     ulimit -S -n 100
     code 0 -n 40 sh -c 'ulimit -S -n'

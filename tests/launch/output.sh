@@ -34,7 +34,15 @@ same "no newline is added" xxxx "$(cat "$DIR/out"; echo)"
 code 0 -n 1 true
 same "nothing stays nothing" 0 "$(stat -c %s "$DIR/out")"
 
-# An unfinished line is shown, and others do not run into it while it goes on.
+# An un# A stdout that is closed: what ranks write to it is not lost silently. Who writes nothing needs none.
+"${RUN[@]}" -n 2 echo lost 2>"$DIR/err" >&-
+same "exit code with a closed stdout" 1 $?
+contains "message" "cannot write the output of the ranks: Bad file descriptor" "$(cat "$DIR/err")"
+"${RUN[@]}" -n 2 true 2>"$DIR/err" >&-
+same "exit code of the silent with a closed stdout" 0 $?
+"${RUN[@]}" -n 1 sh -c 'echo unseen >&2' 2>&-
+same "exit code with a closed stderr" 0 $?
+finished line is shown, and others do not run into it while it goes on.
 "${RUN[@]}" "$PUPPET" say:'name? ' await:10 2>/dev/null >"$DIR/out" &
 JOB=$!
 is_prompt() { [ "$(cat "$DIR/out")" = 'name? ' ]; }
@@ -69,6 +77,5 @@ until_true some_left 2
 kill -TERM $JOB
 wait $JOB
 same "exit code" 143 $?
-code 0 -n 2 sh -c 'echo closed' >&-
 until_true none_left
 finish

@@ -156,7 +156,7 @@ static void do_ignore(char *value)
     sigaction(atoi(value), &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
 }
 
-/* Prints the open descriptors, with the names of the two that are ours. */
+/* Prints the open descriptors, with the names of those that are ours. */
 static void do_descriptors(char *value)
 {
     DIR *directory = opendir("/proc/self/fd");
@@ -174,6 +174,8 @@ static void do_descriptors(char *value)
             puts("node");
         else if (fd == number("PMI_FD"))
             puts("pmi");
+        else if (fcntl(fd, F_GETFL) & O_ASYNC)
+            puts("life");
         else
             printf("%d\n", fd);
     }

@@ -76,6 +76,27 @@ until_true is_in_state "$rank" S
 kill -TERM $JOB
 ended 143
 
+# A rank that somebody stops is told; one that the user stops with the whole job was not.
+same "stops of a whole job" "" "$(cat "$DIR/err")"
+start -n 2 "$PUPPET" line:ready wait
+until_true has_lines "$DIR/out" 2
+rank=$(survivors | head -n 1)
+kill -STOP "$rank"
+until_true grep -q "was stopped by SIGSTOP; the job waits for it to go on (kill -CONT $rank)" "$DIR/err"
+kill -TERM $JOB
+ended 143
+
+# The time limit holds, and signals end the job, when somebody has stopped the agent.
+start -timeout 1 -n 2 "$PUPPET" line:ready wait
+until_true has_lines "$DIR/out" 2
+kill -STOP $(agent_of $JOB)
+ended 124
+start -n 2 "$PUPPET" line:ready wait
+until_true has_lines "$DIR/out" 2
+kill -STOP $(agent_of $JOB)
+kill -TERM $JOB
+ended 143
+
 # nohup keeps SIGHUP away.
 : >"$DIR/out"
 (trap '' HUP; exec "${RUN[@]}" "$PUPPET" line:ready wait) >"$DIR/out" &
