@@ -54,7 +54,8 @@ static char *search_path(const char *path, int directory, const char *name, int 
 
         if (rc == 0)
             return candidate;
-        if (rc != ENOENT && rc != ENOTDIR)
+        /* A directory that may not be searched has no programs for this user. */
+        if (rc != ENOENT && rc != ENOTDIR && faccessat(directory, candidate, F_OK, AT_EACCESS) == 0)
             *problem = rc;
         free(candidate);
         if (!path[length])
