@@ -278,11 +278,20 @@ static const unsigned char *secret_for(const struct mur_hello *hello)
     return hello->purpose == MUR_PURPOSE_FOREIGN ? mur_tcp.own.secret : mur_process.job->secret;
 }
 
+static uint64_t connections_of(const struct mur_peer *peer)
+{
+    const struct mur_link *link = peer ? peer->link : NULL;
+
+    return link ? link->connections : 0;
+}
+
 static void greeted(struct mur_greeting *greeting)
 {
     const struct mur_hello hello = greeting->message.hello;
     const unsigned char *secret = secret_for(&hello);
     struct mur_challenge challenge;
+
+    greeting->connections = connections_of(caller(&hello));
 
     if (!secret ||
         mur_handshake_answer(&greeting->handshake, secret, hello.purpose, &hello, &challenge) != MUR_HELLO_FINE ||
@@ -304,9 +313,13 @@ static void read_out(struct mur_link *link)
     } while (link->state == MUR_LINK_UP && link->received != before);
 }
 
-/* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. */
-static bool is_crossed(const struct mur_link *link)
+/* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. Or its call is over
+ * already: our own call has connected the two since the peer called, and the peer has given up its call, whose proof was
+ * on its way. What that proof says the peer has received is old. */
+static bool is_crossed(const struct mur_greeting *greeting, const struct mur_link *link)
 {
+    if (link->connections != greeting->connections)
+        return true;
     return link->greeting && link->greeting->awaited == MUR_GREET_WELCOME && mur_tcp_is_first(link->peer);
 }
 
@@ -350,7 +363,7 @@ static void proven(struct mur_greeting *greeting)
     }
     link = mur_link_find(peer);
     read_out(link);
-    crossed = is_crossed(link);
+    crossed = is_crossed(greeting, link);
     mur_handshake_welcome(&greeting->handshake, &proof, crossed ? MUR_VERDICT_CROSSED : MUR_VERDICT_WELCOME,
                           link->received, &welcome);
     if (!say(greeting, &welcome, sizeof welcome) || crossed) {

@@ -66,6 +66,8 @@ static inline void deliver(struct mur_link *link, struct mur_frame *frame, const
         take_own(link, frame, data);
         return;
     }
+    if (__builtin_expect(link->has_heard_bye, 0)) /* the peer needs the link again, and so does this side */
+        link->has_heard_bye = link->has_said_bye = false;
     if (frame->flags & MUR_TCP_ACK_NOW) {
         link->wants_ack = true;
         frame->flags &= (uint16_t)~MUR_TCP_ACK_NOW;

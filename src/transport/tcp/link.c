@@ -111,6 +111,7 @@ struct mur_link *mur_link_of(struct mur_peer *peer)
         return link;
     link = mur_link_find(peer);
     link->lost_since = mur_tcp_now();
+    link->has_said_bye = link->has_heard_bye = false;
     find(link);
     return link;
 }
@@ -193,30 +194,60 @@ static bool is_needless(const struct mur_link *link)
     return link->peer->foreign && !link->peer->foreign->connected;
 }
 
-static void end(struct mur_link *link)
+/* Ends the connection, or the attempt to make one. */
+static void disconnect(struct mur_link *link)
 {
     if (link->fd >= 0) {
         mur_link_cool(link);
         mur_tcp_close(link->fd);
+        link->fd = -1;
     }
     if (link->greeting)
         mur_greet_drop(link->greeting);
-    while (link->first) { /* acknowledgements and the BYE, which need none themselves */
+    mur_splice_drop(link);
+    mur_splice_trim();
+}
+
+static void free_segments(struct mur_link *link)
+{
+    while (link->first) {
         struct mur_segment *segment = link->first;
 
         link->first = segment->next;
         free(segment);
     }
+}
+
+/* Forgets both streams: they begin anew with the next connection, on both sides. */
+static void forget(struct mur_link *link)
+{
+    disconnect(link);
+    free_segments(link);
     free(link->partial);
-    mur_splice_drop(link);
-    mur_splice_trim();
     free(link->bounce);
     *link = (struct mur_link){.state = MUR_LINK_ENDED,
                               .peer = link->peer,
                               .fd = -1,
+                              .connections = link->connections,
                               .in_links = link->in_links,
                               .is_unsent = link->is_unsent,
                               .next_unsent = link->next_unsent};
+}
+
+/* Both sides have said BYE. The peer may have missed ours, with a connection that broke, and call for it. So the streams
+ * stay as they are, with what is not acknowledged: if the peer calls it gets the rest, and new frames of either side go
+ * on behind it. A foreign peer needs no BYE: it knows that nothing connects the two any more. */
+static void end(struct mur_link *link)
+{
+    if (link->peer->foreign) {
+        forget(link);
+        return;
+    }
+    disconnect(link);
+    mur_out_rewind(link);
+    link->state = MUR_LINK_ENDED;
+    link->watched = 0;
+    link->address_count = link->address = link->tries = 0;
 }
 
 bool mur_link_is_over(const struct mur_link *link)
@@ -229,7 +260,7 @@ void mur_link_lose(struct mur_peer *peer)
     struct mur_link *link = mur_link_find(peer);
 
     peer->foreign->is_lost = true;
-    end(link);
+    forget(link);
     link->state = MUR_LINK_LOST;
 }
 
@@ -299,7 +330,7 @@ static void call_next(struct mur_link *link)
     if (is_busy(link))
         link->lost_since = mur_tcp_now();
     if (is_needless(link) || has_ended_unheard(link)) {
-        end(link);
+        forget(link);
         return;
     }
     without = mur_tcp_now() - link->lost_since;
@@ -323,7 +354,7 @@ void mur_link_call_failed(struct mur_link *link, int error)
     if (link->state != MUR_LINK_CALLING)
         return;
     if (has_ended_since(link)) {
-        end(link);
+        forget(link);
         return;
     }
     if (error == 0) { /* the peer says that it calls itself */
@@ -355,7 +386,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     }
     if ((peer_received < link->acked || peer_received > link->queued) && is_needless(link)) {
         close(fd);
-        end(link);
+        forget(link);
         return;
     }
     if (peer_received < link->acked || peer_received > link->queued) {
@@ -368,6 +399,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
         mur_boot_abort(1, text);
     }
     link->fd = fd;
+    link->connections++;
     link->state = MUR_LINK_UP;
     link->tries = 0;
     link->address = 0;
@@ -404,7 +436,7 @@ void mur_link_broken(struct mur_link *link, int error)
         return;
     }
     if (is_needless(link)) {
-        end(link);
+        forget(link);
         return;
     }
     link->lost_since = mur_tcp_now();
@@ -462,6 +494,7 @@ void mur_link_free(struct mur_peer *peer)
         return;
     mur_out_flush_all(); /* takes it out of the list of those that keep frames back */
     LIST_REMOVE(link, in_links);
+    free_segments(link);
     free(link);
     peer->link = NULL;
 }

@@ -69,7 +69,7 @@ enum mur_link_state {
     MUR_LINK_CALLING, /* the greeting with one of its addresses is under way */
     MUR_LINK_WAITING, /* until it is time to call again, or the peer calls */
     MUR_LINK_UP,
-    MUR_LINK_ENDED, /* both have said BYE; a new frame starts it anew */
+    MUR_LINK_ENDED, /* both have said BYE; a new frame, or a call of the peer's, connects it again */
     MUR_LINK_LOST,  /* the peer, a foreign one, has ended without a BYE: for good */
 };
 
@@ -119,6 +119,7 @@ struct mur_link {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     int faults[MUR_ADDRESSES_MAX]; /* errno of the latest try of each */
     int address_count, address;    /* the one being tried */
+    uint64_t connections;          /* that it has had so far; never set back */
     uint64_t lost_since;           /* ms; when the link began to be without a connection */
     uint64_t due;                  /* ms; when a state must have ended */
     int tries;
@@ -136,7 +137,8 @@ struct mur_greeting {
     struct mur_link *link;      /* the caller's */
     struct mur_port_call *call; /* the caller's, where a port is called */
     struct mur_handshake handshake;
-    uint64_t received; /* as told to the peer */
+    uint64_t received;    /* as told to the peer */
+    uint64_t connections; /* that the caller's link had had when it called: a later one makes the call stale */
     uint64_t due;      /* ms */
     size_t got;
     union {
