@@ -28,12 +28,13 @@
 static const struct manager {
     const char *launcher, *program;
     const char *before[8]; /* a last word that ends in '=' is followed by the host at once */
-    bool has_no_input;
+    bool has_shell; /* a shell on the other side reads the words */
+    bool has_input; /* it passes standard input on */
 } managers[] = {
-    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false},
-    {"lsf", "blaunch", {NULL}, false},
-    {"sge", "qrsh", {"-inherit", "-V"}, false},
-    {"pbs", "pbs_tmrsh", {NULL}, true}, /* only if asked for: ssh works in all versions */
+    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false, true},
+    {"lsf", "blaunch", {NULL}, true, true},
+    {"sge", "qrsh", {"-inherit", "-V"}, true, true},
+    {"pbs", "pbs_tmrsh", {NULL}, false, false}, /* only if asked for: ssh works in all versions */
 };
 
 /* By -launcher, else by who has given us the hosts. */
@@ -149,7 +150,6 @@ static char *remote_command(char **words)
 static void make_manager_command(const struct mur_jobspec *job, const struct mur_host *host,
                                  const struct manager *manager, char **words, char **argv)
 {
-    bool is_raw = manager == &managers[0];
     int count = 0, i;
 
     add(argv, &count, mur_alloc_text("%s", manager->program));
@@ -159,9 +159,9 @@ static void make_manager_command(const struct mur_jobspec *job, const struct mur
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
     add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host->name));
-    add(argv, &count, is_raw ? mur_alloc_text("%s", own_path()) : quoted(own_path()));
+    add(argv, &count, manager->has_shell ? quoted(own_path()) : mur_alloc_text("%s", own_path()));
     for (; *words; words++)
-        add(argv, &count, is_raw ? mur_alloc_text("%s", *words) : quoted(*words));
+        add(argv, &count, manager->has_shell ? quoted(*words) : mur_alloc_text("%s", *words));
     argv[count] = NULL;
 }
 
@@ -263,7 +263,7 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
     int ends[2] = {-1, -1};
     pid_t pid = -1;
 
-    if (manager && manager->has_no_input && !make_secret_file(child)) {
+    if (manager && !manager->has_input && !make_secret_file(child)) {
         mur_frame_set_failure(failure, "cannot write a file into the home directory for the agent on %s: %s",
                               child->host->name, strerror(errno));
         return false;
