@@ -58,7 +58,7 @@ check "exit0 in the second program before MPI" 1 "after 1 MPI program" sh -c "$v
 check "a script without MPI" 1 "without MPI_Init" sh -c "[ \$PMI_RANK = 1 ] || $victim fine start"
 check "a script without a second program" 1 "after 1 MPI program" \
     sh -c "$victim fine start; [ \$PMI_RANK = 1 ] || $victim fine start"
-check "a program that is not there" 127 "" sh -c '[ $PMI_RANK != 1 ] || exec nothing; sleep 60'
+check "a program that is not there" 127 "" sh -c 'PATH=/usr/bin:/bin; [ $PMI_RANK != 1 ] || exec nothing; sleep 60'
 check "a script that fails first" 5 "exited with code 5" sh -c '[ $PMI_RANK = 1 ] && exit 5; sleep 60'
 check "a script that dies" 143 "SIGTERM" sh -c '[ $PMI_RANK = 1 ] && kill $$; sleep 60'
 check "a program started in MPI" 0 "was started by one that is in MPI itself" \

@@ -36,8 +36,8 @@ for MUR_IO_SHARED in 1 0; do
         rm "$disk/matrix"
     done
     touch "$disk/matrix"
-    mount -o remount,ro "$disk"
+    mount -o remount,bind,ro "$disk"
     expect "read only" run "$disk/matrix" 1 1
-    mount -o remount,rw "$disk"
+    mount -o remount,bind,rw "$disk"
     rm "$disk/matrix"
 done
