@@ -118,13 +118,13 @@ static void child_bind(struct start *start)
         child_fail(start, STEP_TIE);
     if (getppid() != start->agent)
         _exit(127);
-    if (setpgid(0, 0) < 0)
+    if (setpgid(0, 0) < 0 && errno != EPERM && errno != EACCES && errno != ENOSYS) /* a filter may refuse it */
         child_fail(start, STEP_GROUP);
 }
 
 /* Ties the lives of all processes in the rank's group to the agent's: that of a script would go, and its children stay.
- * The kernel sends the signal when the pipe has no writer any more (fcntl(2), F_SETSIG). The process group must be there,
- * and the description must be the rank's own. It is no failure where the system refuses it. */
+ * The kernel sends the signal when the pipe has no writer any more (fcntl(2), F_SETSIG). The process group must be
+ * there, and the description must be the rank's own. It is no failure where the system refuses it. */
 static void child_tie_group(const struct start *start)
 {
     int fd = open(start->life, O_RDONLY | O_NONBLOCK);

@@ -59,8 +59,8 @@ static int64_t new_core_wait_ms(struct mur_agent *agent)
 static void signal_ranks(struct mur_agent *agent, int signal)
 {
     for (int i = 0; i < agent->count; i++)
-        if (agent->ranks[i].pid)
-            kill(-agent->ranks[i].pid, signal);
+        if (agent->ranks[i].pid && kill(-agent->ranks[i].pid, signal) < 0)
+            kill(agent->ranks[i].pid, signal); /* it has no group of its own */
     mur_jobs_signal(&agent->jobs, signal);
 }
 

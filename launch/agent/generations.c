@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -21,13 +22,70 @@
 struct mur_generation {
     uint32_t number;
     int fd;
+    bool is_fixed; /* its file cannot be made longer */
+    uint64_t bytes;
     struct mur_job *job; /* the start of the memory */
     struct mur_generation *next;
 };
 
+enum { LEAST_RANK_BYTES = 64 << 10, RESERVED_MAX = 64 << 20 };
+
+static uint64_t limit_of(int resource)
+{
+    struct rlimit limit;
+
+    return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY ? limit.rlim_cur : UINT64_MAX;
+}
+
+/* As much as is wanted, or as the limits of file sizes and addresses leave, which the ranks inherit. Most addresses are
+ * the program's. */
 static uint64_t node_bytes(const struct mur_agent *agent)
 {
-    return mur_node_bytes(agent->job->size, agent->count);
+    uint64_t bytes = mur_node_bytes(agent->job->size, agent->count);
+    uint64_t files = limit_of(RLIMIT_FSIZE), addresses = limit_of(RLIMIT_AS) / 4;
+
+    bytes = bytes < files ? bytes : files;
+    bytes = bytes < addresses ? bytes : addresses;
+    return bytes & ~UINT64_C(4095);
+}
+
+static uint64_t least_bytes(const struct mur_agent *agent)
+{
+    return mur_job_bytes(agent->job->size) + (uint64_t)agent->count * LEAST_RANK_BYTES;
+}
+
+/* Where the system has no memfd, a file that no directory names. Its memory is reserved at once: a file system that is
+ * full later would kill the ranks. */
+static int open_unnamed(uint64_t *bytes)
+{
+    static const char *const places[] = {"/dev/shm", "/tmp"};
+
+    *bytes = *bytes < RESERVED_MAX ? *bytes : RESERVED_MAX;
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        int fd = open(places[i], O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+
+        for (uint64_t try = *bytes; fd >= 0 && try >= 4096; try = try / 2 & ~UINT64_C(4095)) {
+            if (posix_fallocate(fd, 0, (off_t)try) == 0) {
+                *bytes = try;
+                return fd;
+            }
+            if (ftruncate(fd, 0) < 0)
+                break;
+        }
+        if (fd >= 0)
+            close(fd);
+    }
+    return -1;
+}
+
+static bool open_memory(struct mur_generation *generation)
+{
+    generation->fd = memfd_create("murmur-node", MFD_CLOEXEC);
+    if (generation->fd >= 0)
+        return ftruncate(generation->fd, (off_t)generation->bytes) == 0;
+    generation->is_fixed = true;
+    generation->fd = open_unnamed(&generation->bytes);
+    return generation->fd >= 0;
 }
 
 /* The agents of all hosts come to the same secret, without asking each other. */
@@ -53,6 +111,8 @@ static bool fill_job(const struct mur_agent *agent, struct mur_generation *gener
     if (job == MAP_FAILED)
         return false;
     make_secret(agent, generation->number, job->secret);
+    job->bytes = generation->bytes;
+    job->is_fixed = generation->is_fixed;
     job->size = spec->size;
     job->nodes = spec->hosts.count;
     job->node = agent->node;
@@ -70,9 +130,11 @@ static struct mur_generation *make(struct mur_agent *agent, uint32_t number)
     struct mur_generation *generation = mur_alloc(1, sizeof *generation);
     int error;
 
-    *generation = (struct mur_generation){.number = number, .next = agent->generations};
-    generation->fd = memfd_create("murmur-node", MFD_CLOEXEC);
-    if (generation->fd >= 0 && ftruncate(generation->fd, (off_t)node_bytes(agent)) == 0 && fill_job(agent, generation))
+    *generation =
+        (struct mur_generation){.number = number, .fd = -1, .bytes = node_bytes(agent), .next = agent->generations};
+    errno = ENOMEM;
+    if (generation->bytes >= least_bytes(agent) && open_memory(generation) && generation->bytes >= least_bytes(agent) &&
+        fill_job(agent, generation))
         return agent->generations = generation;
     error = errno;
     if (generation->fd >= 0)
@@ -84,9 +146,11 @@ static struct mur_generation *make(struct mur_agent *agent, uint32_t number)
 
 static void set_failure(const struct mur_agent *agent, struct mur_frame *failure)
 {
-    mur_frame_set_failure(failure, "cannot make the ranks' shared memory on %s (memfd of %ju MiB): %s%s",
-                          agent->job->host, (uintmax_t)node_bytes(agent) >> 20, strerror(errno),
-                          errno == EFBIG ? "; the limit of file sizes (ulimit -f) is below it" : "");
+    mur_frame_set_failure(
+        failure,
+        "cannot make the ranks' shared memory on %s (%ju KiB; at least %ju are needed): %s; the limits "
+        "of file sizes (ulimit -f) or addresses (ulimit -v) may be too low, or /dev/shm full",
+        agent->job->host, (uintmax_t)node_bytes(agent) >> 10, (uintmax_t)least_bytes(agent) >> 10, strerror(errno));
 }
 
 bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *failure)

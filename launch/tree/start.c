@@ -28,8 +28,8 @@
 static const struct manager {
     const char *launcher, *program;
     const char *before[8]; /* a last word that ends in '=' is followed by the host at once */
-    bool has_shell; /* a shell on the other side reads the words */
-    bool has_input; /* it passes standard input on */
+    bool has_shell;        /* a shell on the other side reads the words */
+    bool has_input;        /* it passes standard input on */
 } managers[] = {
     {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false, true},
     {"lsf", "blaunch", {NULL}, true, true},

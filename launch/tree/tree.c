@@ -128,7 +128,8 @@ static void lose(struct mur_child *child)
         report(child, MUR_EXIT_LOST, "the agent on host %s is lost (%s %s); all ranks there were ended with it",
                child->host->name, mur_start_name(child->tree->job), how);
     } else {
-        report(child, MUR_EXIT_LOST, "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
+        report(child, MUR_EXIT_LOST,
+               "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
                child->host->name, (long long)(mur_branch_silence(&child->branch) / 1000));
     }
 }

@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 #define BLOCK_BYTES ((size_t)64 << 10)
 
@@ -13,10 +14,15 @@ struct mur_arena mur_arena;
 struct mur_object *mur_predefined[MUR_PREDEFINED_LIMIT];
 
 /* Reserves the range: addresses only, memory follows at first touch. Where the address space is limited
- * (ulimit -v), a smaller range must do. */
+ * (ulimit -v), a smaller range must do, which leaves most of it to the program. */
 static bool arena_reserve(void)
 {
-    for (size_t bytes = (size_t)64 << 30; bytes >= (size_t)16 << 20; bytes /= 4) {
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+
+    getrlimit(RLIMIT_AS, &limit);
+    for (size_t bytes = (size_t)64 << 30; bytes >= (size_t)4 << 20; bytes /= 4) {
+        if (bytes > limit.rlim_cur / 8 && bytes > (size_t)4 << 20)
+            continue;
         void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
         if (base != MAP_FAILED) {
             mur_arena.base = (uintptr_t)base;

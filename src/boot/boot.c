@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -57,15 +58,31 @@ static int send_control(uint32_t kind, int value, const char *text)
     return send_bytes(kind, value, text, length < most ? length : most);
 }
 
+void *mur_boot_map_alone(uint64_t *bytes)
+{
+    struct rlimit limit = {.rlim_cur = RLIM_INFINITY};
+    void *memory;
+
+    getrlimit(RLIMIT_AS, &limit);
+    for (*bytes = mur_node_bytes(1, 1); *bytes >= 1 << 20; *bytes = *bytes / 2 & ~UINT64_C(4095)) {
+        if (*bytes > limit.rlim_cur / 4) /* most addresses are the program's */
+            continue;
+        memory = mmap(NULL, *bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+        if (memory != MAP_FAILED)
+            return memory;
+    }
+    return NULL;
+}
+
 /* A world of one has memory of its own, of the same structure. */
 static int make_job(void)
 {
-    uint64_t bytes = mur_node_bytes(1, 1);
-    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+    uint64_t bytes;
+    struct mur_job *job = mur_boot_map_alone(&bytes);
 
-    if (job == MAP_FAILED)
-        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)bytes,
-                         strerror(errno));
+    if (!job)
+        return mur_error(MPI_ERR_NO_MEM, "cannot map a MiB of memory: %s", strerror(errno));
+    job->bytes = bytes;
     job->size = job->nodes = job->local_size = job->machine_ranks = 1;
     mur_secret_random(job->secret, sizeof job->secret);
     mur_process.job = job;
@@ -77,12 +94,18 @@ static int make_job(void)
 static int map_job(int fd)
 {
     struct mur_process *process = &mur_process;
-    uint64_t bytes = mur_node_bytes(process->size, process->local_size);
-    struct mur_job *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    struct mur_job start, *job;
+    uint64_t bytes;
 
+    if (pread(fd, &start, sizeof start, 0) != sizeof start)
+        return mur_error(MPI_ERR_OTHER, "cannot read the start of the node's memory: %s", strerror(errno));
+    bytes = start.bytes;
+    job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
     if (job == MAP_FAILED)
-        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of the node's shared memory: %s",
-                         (unsigned long long)bytes, strerror(errno));
+        return mur_error(MPI_ERR_NO_MEM,
+                         "cannot map %llu MiB of the node's shared memory: %s; is there a limit of addresses "
+                         "(ulimit -v)? It may be set before mpiexec, which then shares less memory",
+                         (unsigned long long)bytes >> 20, strerror(errno));
     if (job->size != process->size || job->local_size != process->local_size || job->node < 0 ||
         job->node >= job->nodes || job->node_of[process->rank] != job->node)
         return mur_error(MPI_ERR_OTHER, "the launcher's memory and environment differ: %d or %d ranks, %d or %d here",

@@ -281,6 +281,7 @@ static int make_memory(struct mur_job **job, const int *node_of, int nodes, uint
     *job = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, file, 0);
     if (*job == MAP_FAILED)
         return mur_error(MPI_ERR_NO_MEM, "cannot map the node's memory: %s", strerror(errno));
+    (*job)->bytes = bytes;
     (*job)->size = pmi.size;
     (*job)->nodes = nodes;
     (*job)->node = node_of[pmi.rank];

@@ -46,8 +46,7 @@ static int check_descriptors(int inherited)
 
     if (getsockopt(mur_process.control_fd, SOL_SOCKET, SO_TYPE, &type, &length) || type != SOCK_SEQPACKET)
         return refuse_descriptor(mur_process.control_fd);
-    if (fstat(inherited, &status) ||
-        (uint64_t)status.st_size < mur_node_bytes(mur_process.size, mur_process.local_size))
+    if (fstat(inherited, &status) || (uint64_t)status.st_size < mur_job_bytes(mur_process.size))
         return mur_error(MPI_ERR_OTHER, "descriptor %d, which %s names, is not the node memory that the launcher made",
                          inherited, MUR_ENV_NODE_FD);
     return MPI_SUCCESS;

@@ -2,7 +2,7 @@
 /* What the launcher's agent and the ranks it starts agree on: the environment, the control socket, the node's memory.
  *
  * An agent starts the ranks of one node. Each rank inherits two descriptors, named by the environment:
- *   - the node's memory, one memfd shared by all ranks of the job on the node, mur_node_bytes() long and sparse. Its
+ *   - the node's memory, one memfd shared by all ranks of the job on the node, long and sparse. Its
  *     start is a struct mur_job, which the agent fills in before it starts the ranks; the rest is zero, and the shm
  *     transport gives it its inner structure.
  *   - the control socket, a SOCK_SEQPACKET pair whose other end the agent keeps; one struct mur_control_message a
@@ -50,10 +50,12 @@ enum { MUR_PSET_NAME_MAX = 1024 }; /* bytes of the name of a process set, with i
 /* The same for all ranks of the node, but read by none before it is complete, but for machine_ranks. */
 struct mur_job {
     unsigned char secret[MUR_SECRET_BYTES]; /* known to the processes of the job alone; proves a connection's right */
+    uint64_t bytes;                         /* of the node's memory, this included */
     int32_t size;                           /* ranks of the job */
     int32_t nodes;
     int32_t node;          /* this one's number */
     int32_t local_size;    /* ranks on it */
+    int32_t is_fixed;      /* the file of the node's memory cannot be made longer */
     int32_t agent;         /* its pid, as it sees itself */
     int32_t machine_ranks; /* on the machine, which may be several nodes, with the same cores; 0: not known yet */
     int32_t node_of[];     /* [size] the number of each rank's node; behind it, struct mur_job_programs [local_size] */
@@ -81,7 +83,8 @@ static inline uint64_t mur_job_bytes(int size)
            ~UINT64_C(4095);
 }
 
-/* Virtual size of the node's memory: a fixed part and a share a rank. Sparse: only what is touched is used. */
+/* Virtual size of the node's memory, where no limit makes it smaller: a fixed part and a share a rank. Sparse: only
+ * what is touched is used. */
 static inline uint64_t mur_node_bytes(int size, int local_ranks)
 {
     return mur_job_bytes(size) + (UINT64_C(256) << 20) + (uint64_t)local_ranks * (UINT64_C(32) << 20);

@@ -36,6 +36,10 @@ extern struct mur_process mur_process;
  * launcher that cannot be reached. */
 int mur_boot_start(void);
 
+/* Memory like a node's for a process that shares it with none: as much as there may be addresses for, *bytes. NULL with
+ * errno: not even a little. */
+void *mur_boot_map_alone(uint64_t *bytes);
+
 /* All that is put at start has been put: under another's launcher, the ranks wait for each other here. */
 int mur_boot_settle(void);
 

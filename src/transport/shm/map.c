@@ -28,7 +28,7 @@ static bool extend(uint64_t end)
 {
     struct rlimit limit;
 
-    if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur) {
+    if (mur_process.job->is_fixed || (getrlimit(RLIMIT_FSIZE, &limit) == 0 && end > limit.rlim_cur)) {
         errno = EFBIG;
         return false;
     }

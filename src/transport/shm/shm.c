@@ -25,6 +25,8 @@ enum { PIECE_MAX = 32 << 10 };
  * (Zen 4, with nothing around it), of 16 KiB 0.16, of 4 MiB 0.2. */
 enum { SMALL_RING = 8 << 10 };
 
+enum { RING_LEAST = 512 };
+
 struct mur_shm mur_shm;
 
 static size_t common_start(void)
@@ -82,6 +84,18 @@ static void *shared(uint64_t token)
     return mur_shm_at(token);
 }
 
+/* Where limits of the system leave the node less memory, all ranks still have lanes to all others. */
+static uint32_t fit_ring(uint32_t bytes)
+{
+    uint64_t lanes = (mur_shm.node_bytes - lanes_start()) / ((uint64_t)mur_shm.size * (uint64_t)mur_shm.size);
+
+    if (mur_shm.node_bytes >= mur_node_bytes(mur_process.size, mur_shm.size) - mur_job_bytes(mur_process.size))
+        return bytes;
+    while (bytes > RING_LEAST && bytes > lanes / 2)
+        bytes /= 2;
+    return bytes;
+}
+
 /* A ring stays in the caches of both sides, since the receiver takes its lines (take_lines in lane.c). Only what passes
  * through it is ever touched. Rings get smaller as ranks get more, so that a rank that talks to all others stays within
  * its share. */
@@ -99,8 +113,9 @@ static void choose_ring_sizes(void)
         bytes = (uint32_t)mur_settings.shm_lane_bytes;
     if (lines < 2) /* a receiver may look at a line while the next record needs a whole one */
         lines = 2;
-    if (bytes < 512)
-        bytes = 512;
+    bytes = fit_ring(bytes);
+    if (bytes < RING_LEAST)
+        bytes = RING_LEAST;
     mur_shm.lane_halves = 2u << (31 - __builtin_clz(lines));
     bytes = 1u << (31 - __builtin_clz(bytes));
     mur_shm.lane_bytes[MUR_RING_LARGE] = bytes;
@@ -142,13 +157,8 @@ static int map_node(bool is_alone)
     mur_shm.node = mur_process.node_memory;
     if (!is_alone)
         return MPI_SUCCESS;
-    mur_shm.node_bytes = mur_node_bytes(1, 1) - mur_job_bytes(1);
-    mur_shm.node =
-        mmap(NULL, mur_shm.node_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
-    if (mur_shm.node == MAP_FAILED)
-        return mur_error(MPI_ERR_NO_MEM, "cannot map %llu bytes of memory: %s", (unsigned long long)mur_shm.node_bytes,
-                         strerror(errno));
-    return MPI_SUCCESS;
+    mur_shm.node = mur_boot_map_alone(&mur_shm.node_bytes);
+    return mur_shm.node ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "cannot map a MiB of memory: %s", strerror(errno));
 }
 
 /* Local ranks are counted in the order of the processes. Some may be only pretended to be elsewhere; they have their
@@ -185,6 +195,8 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     rc = map_node(is_alone);
     if (rc)
         return rc;
+    if (mur_shm.common_bytes > mur_shm.node_bytes / 2)
+        mur_shm.common_bytes = 0;
     choose_ring_sizes();
     mur_shm.peers = calloc((size_t)mur_shm.size, sizeof *mur_shm.peers);
     mur_shm.out = calloc((size_t)mur_shm.size, sizeof *mur_shm.out);

@@ -313,9 +313,9 @@ static void read_out(struct mur_link *link)
     } while (link->state == MUR_LINK_UP && link->received != before);
 }
 
-/* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. Or its call is over
- * already: our own call has connected the two since the peer called, and the peer has given up its call, whose proof was
- * on its way. What that proof says the peer has received is old. */
+/* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. Or its call is
+ * over already: our own call has connected the two since the peer called, and the peer has given up its call, whose
+ * proof was on its way. What that proof says the peer has received is old. */
 static bool is_crossed(const struct mur_greeting *greeting, const struct mur_link *link)
 {
     if (link->connections != greeting->connections)

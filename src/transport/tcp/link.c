@@ -234,9 +234,9 @@ static void forget(struct mur_link *link)
                               .next_unsent = link->next_unsent};
 }
 
-/* Both sides have said BYE. The peer may have missed ours, with a connection that broke, and call for it. So the streams
- * stay as they are, with what is not acknowledged: if the peer calls it gets the rest, and new frames of either side go
- * on behind it. A foreign peer needs no BYE: it knows that nothing connects the two any more. */
+/* Both sides have said BYE. The peer may have missed ours, with a connection that broke, and call for it. So the
+ * streams stay as they are, with what is not acknowledged: if the peer calls it gets the rest, and new frames of either
+ * side go on behind it. A foreign peer needs no BYE: it knows that nothing connects the two any more. */
 static void end(struct mur_link *link)
 {
     if (link->peer->foreign) {

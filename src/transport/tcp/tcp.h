@@ -139,7 +139,7 @@ struct mur_greeting {
     struct mur_handshake handshake;
     uint64_t received;    /* as told to the peer */
     uint64_t connections; /* that the caller's link had had when it called: a later one makes the call stale */
-    uint64_t due;      /* ms */
+    uint64_t due;         /* ms */
     size_t got;
     union {
         struct mur_hello hello;
