@@ -29,8 +29,9 @@ bool mur_secret_open(char *complaint, size_t bytes)
         library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
     if (!library) {
         snprintf(complaint, bytes,
-                 "connections between hosts need libsodium, which cannot be loaded (%s); install it on every host, for "
-                 "example with: apt-get install libsodium23",
+                 "connections between processes (spawned jobs, ports, ranks on several hosts) are proven by libsodium, "
+                 "which cannot be loaded (%s); install it on every host (package libsodium23 of Debian and Ubuntu, "
+                 "libsodium elsewhere)",
                  dlerror());
         return false;
     }

@@ -2,6 +2,7 @@
 /* Looks around: system, processors, memory, what the kernel permits, network interfaces. What cannot be found out is
  * left out. */
 #define _GNU_SOURCE
+#include "base/secret.h"
 #include "mpi/found.h"
 
 #include <ifaddrs.h>
@@ -134,6 +135,16 @@ static void find_interfaces(struct list *list)
         add(list, "network interfaces", "%s", text);
 }
 
+/* Loaded when it is needed, so that no list of a program's libraries shows it. */
+static void find_libsodium(struct list *list)
+{
+    char complaint[400];
+
+    add(list, "libsodium", "%s",
+        mur_secret_open(complaint, sizeof complaint) ? "found"
+                                                     : "missing: no spawn, no ports, no jobs on several hosts");
+}
+
 int mur_found_list(struct mur_found found[MUR_FOUND_MAX])
 {
     struct list list = {.found = found};
@@ -143,5 +154,6 @@ int mur_found_list(struct mur_found found[MUR_FOUND_MAX])
     find_memory(&list);
     find_copying(&list);
     find_interfaces(&list);
+    find_libsodium(&list);
     return list.count;
 }
