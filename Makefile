@@ -3,6 +3,7 @@
 #   make            build into build/
 #   make demo       build, then show what it does
 #   make test       build, then run the tests; T=NAME for those whose names match
+#   make soak       build, then run the randomised tests with fresh seeds, settings and load; MINUTES=N (60)
 #   make bench      build, then measure; B=NAME for one benchmark
 #   make install    PREFIX=/where/to (default /usr/local)
 #   make format     apply the style;   make lint  check it
@@ -14,7 +15,7 @@ export BUILD
 
 sources = $(shell find src launch tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all demo test bench install format lint clean
+.PHONY: all demo test soak bench install format lint clean
 all:
 	@tools/deps build
 	@tools/build
@@ -28,6 +29,11 @@ demo:
 test:
 	@tools/deps test
 	@tools/test '$(T)'
+
+soak:
+	@tools/deps test
+	@tools/build
+	@tools/soak '$(or $(MINUTES),60)' '$(T)'
 
 bench:
 	@tools/deps build

@@ -2,7 +2,6 @@
 /* Looks around: system, processors, memory, what the kernel permits, network interfaces. What cannot be found out is
  * left out. */
 #define _GNU_SOURCE
-#include "base/secret.h"
 #include "mpi/found.h"
 
 #include <ifaddrs.h>
@@ -16,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/machine.h"
+#include "base/secret.h"
 #include "engine/cores.h"
 
 struct list {
