@@ -57,12 +57,23 @@ static bool writes(const struct mur_collective *c, const struct mur_comm *comm)
 /* How many blocks an array of them has. */
 static int block_count(const struct mur_collective *c, const struct mur_comm *comm, bool is_read)
 {
+    if (c->kind == MUR_REDUCE_SCATTER)
+        return comm->group->size;
     if (c->kind == MUR_NEIGHBOR_ALLGATHER || c->kind == MUR_NEIGHBOR_ALLTOALL) {
         struct mur_neighbours neighbours = mur_topology_neighbours(comm->topology, comm->rank);
 
         return is_read ? neighbours.outdegree : neighbours.indegree;
     }
     return comm->size; /* between two groups: of the other one */
+}
+
+int mur_collective_array_length(const struct mur_collective *c, const struct mur_comm *comm, bool is_read)
+{
+    const struct mur_blocks *blocks = is_read ? &c->from : &c->to;
+
+    if (!blocks->is_irregular || blocks->buffer == MPI_IN_PLACE || !(is_read ? reads(c, comm) : writes(c, comm)))
+        return 0;
+    return block_count(c, comm, is_read);
 }
 
 static int check(const char *name, const struct mur_blocks *blocks, int count)
@@ -84,7 +95,7 @@ int mur_collective_check_buffers(const struct mur_collective *c, const struct mu
     int rc = MPI_SUCCESS;
 
     if (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular && c->from.buffer != MPI_IN_PLACE) {
-        for (int i = 0; !rc && i < comm->group->size; i++)
+        for (int i = 0; !rc && i < block_count(c, comm, false); i++)
             rc = mur_buffer_check("the send buffer", c->from.buffer, mur_block_count(&c->to, i), c->from.type);
     } else if (reads(c, comm))
         rc = check("the send buffer", &c->from, block_count(c, comm, true));

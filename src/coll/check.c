@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "coll/algorithms.h"
+#include "coll/hold.h"
 #include "coll/intercomm.h"
 #include "coll/signature.h"
 #include "datatype/basic.h"
@@ -460,6 +461,7 @@ void mur_check_add(struct mur_schedule *s, const struct mur_collective *c, enum 
     if (!check)
         return;
     *check = (struct check){.c = *c};
+    mur_hold_in_schedule(s, &check->c); /* it is compared when the schedule runs */
     check->notices = mur_schedule_memory(s, mine * sizeof *check->notices);
     check->remote_notices = mur_schedule_memory(s, theirs * sizeof *check->notices);
     check->verdicts = mur_schedule_memory(s, mine * sizeof *check->verdicts);

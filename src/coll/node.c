@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "coll/choose.h"
+#include "coll/hold.h"
 #include "datatype/layout.h"
 #include "engine/engine.h"
 #include "object/request.h"
@@ -221,6 +222,13 @@ static void describe(struct mur_node_op *op, const struct mur_collective *c, str
     op->task.link = NULL;
 }
 
+/* Of one that outlives its call: the arrays lie right behind it. */
+static void hold(struct mur_node_op *op)
+{
+    mur_hold_arrays(&op->c, op->comm, op + 1);
+    mur_hold_retain(&op->c, op->comm);
+}
+
 static void begin(struct mur_node_op *op)
 {
     mur_counters.board_collectives++;
@@ -273,31 +281,6 @@ int mur_node_run(const struct mur_collective *c, struct mur_comm *comm)
     return op.error;
 }
 
-/* Calls it for the types of all blocks. */
-static void each_type(const struct mur_blocks *blocks, const struct mur_comm *comm, void (*call)(struct mur_type *))
-{
-    if (blocks->type)
-        call(blocks->type);
-    for (int rank = 0; blocks->types && blocks->buffer != MPI_IN_PLACE && rank < comm->size; rank++)
-        call(mur_block_type(blocks, rank));
-}
-
-static void retain_all(const struct mur_node_op *op)
-{
-    if (op->c.op)
-        mur_op_retain(op->c.op);
-    each_type(&op->c.from, op->comm, mur_type_retain);
-    each_type(&op->c.to, op->comm, mur_type_retain);
-}
-
-static void release_all(const struct mur_node_op *op)
-{
-    if (op->c.op)
-        mur_op_release(op->c.op);
-    each_type(&op->c.from, op->comm, mur_type_release);
-    each_type(&op->c.to, op->comm, mur_type_release);
-}
-
 static bool run_nonblocking(struct mur_task *task, bool *is_over)
 {
     struct mur_node_op *op = (struct mur_node_op *)task;
@@ -307,7 +290,7 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
         return false;
     *is_over = true;
     request->result.error = op->error;
-    release_all(op);
+    mur_hold_release(&op->c, op->comm);
     free(op);
     mur_request_complete(request);
     return true;
@@ -315,7 +298,7 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
 
 int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_node_op *op = malloc(sizeof *op);
+    struct mur_node_op *op = malloc(sizeof *op + mur_hold_bytes(c, comm));
     struct mur_request *started = op ? mur_request_create(MUR_COLLECTIVE, comm, NULL) : NULL;
     bool is_over = false;
 
@@ -324,8 +307,8 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
         return mur_collective_no_memory(comm);
     }
     describe(op, c, comm, comm->board);
+    hold(op);
     begin(op);
-    retain_all(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
@@ -371,7 +354,7 @@ static void free_kept(struct mur_request *request)
 {
     struct mur_node_op *op = request->extra;
 
-    release_all(op);
+    mur_hold_release(&op->c, op->comm);
     mur_board_close(op->board);
 }
 
@@ -398,19 +381,21 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     struct mur_board *board;
     struct mur_node_op *op;
     uint64_t token;
+    size_t bytes;
     int rc = share_board(comm, &token);
 
     if (rc || !token)
         return rc;
     board = mur_board_open(mur_engine.transport->shared(token), comm->rank, comm->size, comm->processes);
-    made = board ? mur_request_create_composite(&persistent, comm, NULL, sizeof(struct mur_node_op), true) : NULL;
+    bytes = sizeof *op + mur_hold_bytes(c, comm);
+    made = board ? mur_request_create_composite(&persistent, comm, NULL, bytes, true) : NULL;
     if (!made) {
         mur_board_close(board);
         return mur_collective_no_memory(comm);
     }
     op = made->extra;
     describe(op, c, comm, board);
-    retain_all(op);
+    hold(op);
     op->request = made;
     op->task.run = run_kept;
     made->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};

@@ -288,6 +288,11 @@ void mur_schedule_fence(struct mur_schedule *schedule)
     add(schedule, (struct mur_step){.kind = MUR_STEP_FENCE});
 }
 
+void mur_schedule_hold(struct mur_schedule *schedule, struct mur_type *type)
+{
+    add(schedule, (struct mur_step){.kind = MUR_STEP_HOLD, .in_type = type});
+}
+
 void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument)
 {
     add(schedule, (struct mur_step){.kind = MUR_STEP_CALL, .call = call, .out = argument});
@@ -376,6 +381,7 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
     switch (step->kind) {
     case MUR_STEP_FENCE:
     case MUR_STEP_AWAIT:
+    case MUR_STEP_HOLD:
         break;
     case MUR_STEP_SEND:
         rc = mur_isend(step->in, step->in_count, step->in_type, step->rank, step->tag, step->comm, step->context,

@@ -27,6 +27,7 @@ enum mur_step_kind {
     MUR_STEP_REDUCE,
     MUR_STEP_CALL,
     MUR_STEP_AWAIT,
+    MUR_STEP_HOLD,
 };
 
 struct mur_schedule;
@@ -140,6 +141,9 @@ void mur_schedule_copy(struct mur_schedule *schedule, const void *in, MPI_Count 
 void mur_schedule_reduce(struct mur_schedule *schedule, struct mur_op *op, const void *in, void *inout, MPI_Count count,
                          struct mur_type *type);
 void mur_schedule_fence(struct mur_schedule *schedule);
+
+/* Does nothing but keep a reference to the type as long as the schedule lives. */
+void mur_schedule_hold(struct mur_schedule *schedule, struct mur_type *type);
 
 /* Keeps the first error; the schedule does not run then. */
 void mur_schedule_fail(struct mur_schedule *schedule, int code);
