@@ -124,20 +124,18 @@ static int split_group(struct mur_group *all, struct place *places, int color, s
     return rc;
 }
 
-/* Fills in `places` of the own group, and `remote_places` of the other one where there is one. */
-static int gather_places(struct mur_comm *comm, int color, int key, struct place *places, struct place *remote_places)
+int mur_comm_gather_places(struct mur_comm *comm, void *places, void *remote_places, int ints)
 {
     struct mur_schedule *s = mur_schedule_create(comm);
     struct mur_type *type = mur_type_find(MPI_INT);
-    struct mur_blocks blocks = mur_blocks_regular(places, 3, type);
+    struct mur_blocks blocks = mur_blocks_regular(places, ints, type);
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator");
-    places[comm->rank] = (struct place){color, key, comm->rank};
     if (comm->remote) {
-        struct mur_blocks remote_blocks = mur_blocks_regular(remote_places, 3, type);
+        struct mur_blocks remote_blocks = mur_blocks_regular(remote_places, ints, type);
 
-        mur_coll_allgather(s, &places[comm->rank], 3, type, &remote_blocks);
+        mur_coll_allgather(s, mur_block(&blocks, comm->rank), ints, type, &remote_blocks);
         mur_schedule_fence(s);
         mur_schedule_move_to_local(s);
     }
@@ -182,7 +180,8 @@ int mur_comm_split(struct mur_comm *comm, int color, int key, bool has_failed, s
     *newcomm = NULL;
     if (!places)
         return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %zu ranks", mine + theirs);
-    rc = gather_places(comm, has_failed ? HAS_FAILED : color, key, places, places + mine);
+    places[comm->rank] = (struct place){has_failed ? HAS_FAILED : color, key, comm->rank};
+    rc = mur_comm_gather_places(comm, places, places + mine, sizeof *places / sizeof(int));
     if (!rc)
         rc = check_places(places, (int)mine, comm->remote ? "local group" : "communicator");
     if (!rc)

@@ -23,4 +23,8 @@ int mur_comm_create_from(struct mur_comm *comm, struct mur_group *group, bool ha
 /* The same, but called by the members only; calls at one time are told apart by the tag. */
 int mur_comm_create_in_group(struct mur_comm *comm, struct mur_group *group, int tag, struct mur_comm **newcomm);
 
+/* Every rank tells all others a record of `ints` ints: it has written its own at places[comm->rank] and gets those of
+ * its group in `places`, and those of the other group, where there is one, in `remote_places`. */
+int mur_comm_gather_places(struct mur_comm *comm, void *places, void *remote_places, int ints);
+
 #endif

@@ -10,16 +10,16 @@
 #include "base/error.h"
 #include "base/machine.h"
 #include "boot/psets.h"
-#include "coll/coll.h"
 #include "comm/create.h"
 #include "engine/engine.h"
+#include "engine/foreign.h"
 
 /* What a rank may ask for: a level of the machine, or one of these. */
 enum { BY_NODE = -1, BY_NOTHING = -2, BY_NEXT = -3, BY_SET = -4 }; /* or BY_SET less the number of a process set */
 
 struct place {
     int split_type, wanted;
-    int node;                  /* ranks with the same can share memory */
+    int node;                  /* ranks with the same can share memory, in both groups of an intercommunicator */
     int instances[MUR_LEVELS]; /* that the rank is confined to, or -1 */
 };
 
@@ -61,14 +61,43 @@ static int wanted(int split_type, const struct mur_info *info)
     }
 }
 
-/* The least of the ranks that this process shares memory with: without shared memory, each is a node of its own. */
+/* All ranks, those of one group after those of the other: `is_first` where that is this process's group. Both sides of
+ * an intercommunicator have the same order. */
+struct both {
+    struct mur_group *groups[2];
+    bool is_first;
+};
+
+static struct both both_groups(const struct mur_comm *comm)
+{
+    struct mur_group *mine = comm->group, *theirs = comm->remote;
+
+    if (!theirs)
+        return (struct both){.groups = {mine}, .is_first = true};
+    if (mur_process_precedes(mine->processes[0], theirs->processes[0]))
+        return (struct both){.groups = {mine, theirs}, .is_first = true};
+    return (struct both){.groups = {theirs, mine}};
+}
+
+/* This process's number in that order. */
+static int my_number(const struct mur_comm *comm)
+{
+    struct both both = both_groups(comm);
+
+    return both.is_first ? comm->rank : both.groups[0]->size + comm->rank;
+}
+
+/* The least number that this process shares memory with: without shared memory, each is a node of its own. */
 static int my_node(const struct mur_comm *comm)
 {
-    int rank = 0;
+    struct both both = both_groups(comm);
+    int number = 0;
 
-    while (mur_engine.peers[comm->processes[rank]].local < 0)
-        rank++;
-    return rank;
+    for (int side = 0; side < 2 && both.groups[side]; side++)
+        for (int rank = 0; rank < both.groups[side]->size; rank++, number++)
+            if (mur_engine.peers[both.groups[side]->processes[rank]].local >= 0)
+                return number;
+    return number;
 }
 
 /* The coarsest division of the ranks that has more than one part; BY_NOTHING where there is none. */
@@ -101,12 +130,12 @@ static int agreed(const struct place *places, int size)
     return found == BY_NEXT ? next_level(places, size) : found;
 }
 
-static int color_of(const struct place *place, int by, int rank)
+static int color_of(const struct place *place, int by, int number)
 {
     if (place->split_type == MPI_UNDEFINED || by == BY_NOTHING)
         return MPI_UNDEFINED;
     if (by <= BY_SET && !strcmp(mur_pset_numbered(BY_SET - by)->name, "mpi://SELF"))
-        return rank;
+        return number;
     if (by <= BY_SET)
         return mur_pset_numbered(BY_SET - by)->has_me ? 0 : MPI_UNDEFINED;
     if (by == BY_NODE)
@@ -128,36 +157,26 @@ static int tell(struct mur_info *info, int by)
     return mur_info_set(info, "mpi_hw_resource_type", value);
 }
 
-static int gather(struct mur_comm *comm, struct place *places)
-{
-    struct mur_schedule *s = mur_schedule_create(comm);
-    struct mur_blocks blocks = mur_blocks_regular(places, sizeof *places / sizeof(int), mur_type_find(MPI_INT));
-
-    if (!s)
-        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator");
-    mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
-    return mur_schedule_run(s);
-}
-
 int mur_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, bool has_failed,
                         struct mur_comm **newcomm)
 {
-    struct place *places = calloc((size_t)comm->size, sizeof *places);
+    int mine = comm->group->size, all = mur_comm_ranks(comm);
+    struct place *places = calloc((size_t)all, sizeof *places);
     int by = BY_NOTHING, color = MPI_UNDEFINED, rc;
 
     *newcomm = NULL;
     if (!places)
-        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", comm->size);
+        return mur_error(MPI_ERR_NO_MEM, "no memory to split a communicator of %d ranks", all);
     places[comm->rank].split_type = has_failed ? MPI_UNDEFINED : split_type;
     places[comm->rank].wanted = wanted(split_type, info);
     places[comm->rank].node = my_node(comm);
     if (split_type != MPI_COMM_TYPE_SHARED) /* which asks for nothing of the machine's inside */
         for (int level = 0; level < MUR_LEVELS; level++)
             places[comm->rank].instances[level] = mur_machine_instance_here((enum mur_level)level);
-    rc = gather(comm, places);
+    rc = mur_comm_gather_places(comm, places, places + mine, sizeof *places / sizeof(int));
     if (!rc) {
-        by = agreed(places, comm->size);
-        color = color_of(&places[comm->rank], by, comm->rank);
+        by = agreed(places, all);
+        color = color_of(&places[comm->rank], by, my_number(comm));
     }
     free(places);
     if (!rc)

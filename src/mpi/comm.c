@@ -203,14 +203,12 @@ int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, stru
     struct mur_comm *made = NULL;
     int failed = mur_entry_take_refusal(), rc;
 
-    if (comm->remote)
-        return mur_error(MPI_ERR_COMM, "comm is an intercommunicator, but must have one group");
     if (!failed && split_type != MPI_UNDEFINED &&
         (split_type < MPI_COMM_TYPE_SHARED || split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
         failed = mur_error(MPI_ERR_ARG, "split_type is %d, but must be one of MPI_COMM_TYPE_..., or MPI_UNDEFINED",
                            split_type);
     rc = mur_comm_split_type(comm, split_type, key, info, failed != MPI_SUCCESS, &made);
-    return give(failed, rc, comm->size, made, newcomm);
+    return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
 static int check_subgroup(struct mur_comm *comm, const struct mur_group *group)

@@ -21,7 +21,6 @@ static int query(struct mur_request *request, MPI_Status *status)
     int rc;
 
     mur_status_set_empty(&own);
-    own.MPI_ERROR = MPI_SUCCESS;
     mur_engine_unlock();
     rc = g->query(g->state, &own);
     mur_engine_lock();
@@ -45,17 +44,19 @@ static int cancel(struct mur_request *request)
     return rc;
 }
 
-static void destroy(struct mur_request *request)
+static int conclude(struct mur_request *request)
 {
     const struct generalized *g = request->extra;
+    int rc;
 
     mur_engine_unlock();
-    g->free(g->state);
+    rc = g->free(g->state);
     mur_engine_lock();
+    return rc;
 }
 
 static const struct mur_request_kind kind = {
-    .name = "a generalized operation", .query = query, .cancel = cancel, .destroy = destroy};
+    .name = "a generalized operation", .query = query, .cancel = cancel, .conclude = conclude};
 
 int mur_mpi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
                            MPI_Grequest_cancel_function *cancel_fn, void *extra_state, MPI_Request *request)
@@ -74,11 +75,14 @@ int mur_mpi_grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_f
 int mur_mpi_grequest_complete(MPI_Request request)
 {
     struct mur_request *found = mur_request_find(request);
+    int rc = MPI_SUCCESS;
 
     if (!found || found->kind != &kind)
         return mur_error(MPI_ERR_REQUEST, "request is no live generalized request");
     if (found->is_complete)
         return mur_error(MPI_ERR_REQUEST, "the generalized request is complete already");
+    if (found->is_detached)
+        rc = conclude(found);
     mur_request_complete(found);
-    return MPI_SUCCESS;
+    return rc;
 }

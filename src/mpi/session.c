@@ -127,7 +127,10 @@ int mur_mpi_session_get_nth_pset(struct mur_session *session, struct mur_info *i
     if (!set)
         return mur_error(MPI_ERR_ARG, "n is %d, but this process is in %d process sets, numbered from 0", n,
                          mur_psets_count());
-    if (*pset_len > 0 && pset_name)
+    if (*pset_len > 0 && !pset_name)
+        return mur_error(MPI_ERR_ARG, "pset_name is NULL, but *pset_len is %d; it may be NULL if *pset_len is 0",
+                         *pset_len);
+    if (*pset_len > 0)
         snprintf(pset_name, (size_t)*pset_len, "%s", set->name);
     *pset_len = (int)strlen(set->name) + 1;
     return MPI_SUCCESS;

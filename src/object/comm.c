@@ -141,7 +141,7 @@ struct mur_comm *mur_comm_next(const struct mur_comm *previous)
 
 int mur_comm_ranks(const struct mur_comm *comm)
 {
-    return comm->size + (comm->remote ? comm->remote->size : 0);
+    return comm->group->size + (comm->remote ? comm->remote->size : 0);
 }
 
 void mur_comm_set_contexts(struct mur_comm *comm, const uint32_t *contexts)

@@ -125,6 +125,12 @@ int mur_request_query(struct mur_request *request, MPI_Status *status)
     return request->result.error;
 }
 
+/* Lets the owner of a complete request, which is freed next, have the last word. */
+static int conclude(struct mur_request *request)
+{
+    return request->kind && request->kind->conclude ? request->kind->conclude(request) : MPI_SUCCESS;
+}
+
 static int finish_composite(struct mur_request *request, MPI_Status *status)
 {
     int error = mur_request_query(request, status);
@@ -133,6 +139,9 @@ static int finish_composite(struct mur_request *request, MPI_Status *status)
         request->is_active = false;
         request->is_complete = 0;
     } else {
+        int rc = conclude(request);
+
+        error = error ? error : rc;
         request_release(request);
     }
     return error;
@@ -162,13 +171,17 @@ void mur_request_detach(struct mur_request *request)
 
 int mur_request_free(struct mur_request *request)
 {
+    int rc = MPI_SUCCESS;
+
     /* Even if it is complete: whether it is depends on chance until it has been waited for. */
     if (request->is_active &&
         (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
         return mur_error(MPI_ERR_REQUEST, "the request of %s that is active cannot be freed; wait for it first",
                          request->kind ? request->kind->name : "a collective operation");
+    if (request->is_complete)
+        rc = conclude(request);
     mur_request_detach(request);
-    return MPI_SUCCESS;
+    return rc;
 }
 
 /* A receive that has not been matched ends without a message; all else goes its way (MPI-5.0 §3.8.4). */
@@ -194,6 +207,8 @@ void mur_status_set_empty(MPI_Status *status)
     static const struct mur_result empty = {.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
 
     mur_status_set(status, &empty);
+    if (status)
+        status->MPI_ERROR = MPI_SUCCESS;
 }
 
 static bool is_busy(const struct mur_comm *comm)

@@ -32,6 +32,8 @@ struct mur_request_kind {
     int (*start)(struct mur_request *request);                     /* MPI_Start */
     int (*query)(struct mur_request *request, MPI_Status *status); /* fills the status; else `result` is it */
     int (*cancel)(struct mur_request *request);
+    /* Called once when a complete one is finished or freed, or a freed one completes; its error is that of the call. */
+    int (*conclude)(struct mur_request *request);
     void (*destroy)(struct mur_request *request);       /* frees what `extra` holds on to */
     bool (*lingers)(const struct mur_request *request); /* freed while inactive, it stays until completed internally */
     bool is_kept_while_active;                          /* must not be freed before it is waited for */

@@ -126,14 +126,20 @@ static const MPI_Datatype named_pairs[][3] = {
     {MPI_INTEGER, MPI_INTEGER, MPI_2INTEGER},
 };
 
-/* Numbers that have an order; of derived types, none. */
-static bool can_compare(const struct mur_type *type)
+static bool is_integer(const struct mur_type *type)
 {
     enum mur_class class = mur_basics[type->basic].class;
 
     return type->object.predefined && type->is_supported &&
-           (class == MUR_CLASS_C_INTEGER || class == MUR_CLASS_FORTRAN_INTEGER || class == MUR_CLASS_ANY_INTEGER ||
-            class == MUR_CLASS_FLOATING);
+           (class == MUR_CLASS_C_INTEGER || class == MUR_CLASS_FORTRAN_INTEGER || class == MUR_CLASS_ANY_INTEGER);
+}
+
+/* Numbers that have an order; of derived types, none. */
+static bool can_compare(const struct mur_type *type)
+{
+    bool is_floating = mur_basics[type->basic].class == MUR_CLASS_FLOATING;
+
+    return is_integer(type) || (type->object.predefined && type->is_supported && is_floating);
 }
 
 static struct mur_type *find_pair(const struct mur_type *value, const struct mur_type *index)
@@ -162,7 +168,7 @@ int mur_type_value_index(struct mur_type *value, struct mur_type *index, struct 
     int rc;
 
     *type_p = can_compare(value) && can_compare(index) ? find_pair(value, index) : NULL;
-    if (*type_p || !can_compare(value) || !can_compare(index))
+    if (*type_p || !can_compare(value) || !is_integer(index))
         return MPI_SUCCESS;
     rc = mur_type_create_struct(2, lengths, places, parts, false, &layout);
     if (rc)

@@ -59,6 +59,56 @@ static void by_node(void)
     MPI_Comm_free(&part);
 }
 
+/* Of an intercommunicator: the ranks of both groups that have something in common. `ours` and `theirs` are the expected
+ * sizes, 0 for no part. */
+static void expect_between(MPI_Comm part, int ours, int theirs)
+{
+    int is_inter, got, sum, one = 1;
+
+    CHECK((part == MPI_COMM_NULL) == !(ours && theirs));
+    if (part == MPI_COMM_NULL)
+        return;
+    MPI_Comm_test_inter(part, &is_inter);
+    CHECK(is_inter);
+    MPI_Comm_size(part, &got);
+    CHECK(got == ours);
+    MPI_Comm_remote_size(part, &got);
+    CHECK(got == theirs);
+    MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, part);
+    CHECK(sum == theirs);
+    MPI_Comm_free(&part);
+}
+
+static void between(void)
+{
+    int side = rank % 2, ours = (size + 1 - side) / 2, theirs = size - ours, is_alone;
+    MPI_Comm half, both, part;
+    MPI_Info info;
+
+    if (size == 1)
+        return;
+    split(MPI_COMM_TYPE_SHARED, 0, NULL, NULL, &part);
+    MPI_Comm_size(part, &is_alone);
+    is_alone = is_alone < size; /* without shared memory each is a node of its own */
+    MPI_Comm_free(&part);
+    MPI_Comm_split(MPI_COMM_WORLD, side, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - side, 0, &both);
+    MPI_Comm_split_type(both, MPI_COMM_TYPE_SHARED, -rank, MPI_INFO_NULL, &part);
+    expect_between(part, is_alone ? 0 : ours, theirs);
+    MPI_Comm_split_type(both, side ? MPI_UNDEFINED : MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &part);
+    CHECK(part == MPI_COMM_NULL);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://WORLD");
+    MPI_Comm_split_type(both, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part);
+    expect_between(part, ours, theirs);
+    MPI_Info_set(info, "mpi_pset_name", "mpi://SELF");
+    MPI_Comm_split_type(both, MPI_COMM_TYPE_RESOURCE_GUIDED, 0, info, &part);
+    CHECK(part == MPI_COMM_NULL);
+    MPI_Info_free(&info);
+    MPI_Comm_free(&both);
+    MPI_Comm_free(&half);
+}
+
 static void nothing(void)
 {
     MPI_Comm part;
@@ -127,6 +177,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     by_node();
+    between();
     nothing();
     by_core();
     MPI_Finalize();

@@ -146,6 +146,8 @@ static void misuse(MPI_Session session)
     CHECK(calls == 1 && group == MPI_GROUP_NULL);
     CHECK(MPI_Session_call_errhandler(session, MPI_ERR_OTHER) == MPI_SUCCESS && calls == 2);
     CHECK(class_of(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 99, &count, NULL)) == MPI_ERR_ARG);
+    count = 5;
+    CHECK(class_of(MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, &count, NULL)) == MPI_ERR_ARG && count == 5);
     MPI_Group_from_session_pset(session, "mpi://SELF", &group);
     CHECK(class_of(MPI_Intercomm_create_from_groups(group, 0, group, 0, "overlap", MPI_INFO_NULL, MPI_ERRORS_RETURN,
                                                     &comm)) == MPI_ERR_GROUP);

@@ -53,6 +53,33 @@ static void errors_in_statuses(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* An empty status has no error (section 3.7.3), whatever was there before. */
+static void empty_statuses(void)
+{
+    MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+    MPI_Status statuses[2] = {{.MPI_ERROR = 77}, {.MPI_ERROR = 77}}, *status = &statuses[0];
+    int flag, index;
+
+#define EMPTY(call)                                                                                                    \
+    do {                                                                                                               \
+        statuses[0].MPI_ERROR = statuses[1].MPI_ERROR = 77;                                                            \
+        CHECK((call) == MPI_SUCCESS && status->MPI_ERROR == MPI_SUCCESS && status->MPI_TAG == MPI_ANY_TAG);            \
+    } while (0)
+    EMPTY(MPI_Wait(requests, status));
+    EMPTY(MPI_Test(requests, &flag, status));
+    EMPTY(MPI_Waitany(2, requests, &index, status));
+    EMPTY(MPI_Testany(2, requests, &index, &flag, status));
+    EMPTY(MPI_Waitall(2, requests, statuses));
+    CHECK(statuses[1].MPI_ERROR == MPI_SUCCESS);
+    EMPTY(MPI_Testall(2, requests, &flag, statuses));
+    CHECK(statuses[1].MPI_ERROR == MPI_SUCCESS);
+    EMPTY(MPI_Request_get_status(requests[0], &flag, status));
+    EMPTY(MPI_Request_get_status_any(2, requests, &index, &flag, status));
+    EMPTY(MPI_Request_get_status_all(2, requests, &flag, statuses));
+    CHECK(statuses[1].MPI_ERROR == MPI_SUCCESS);
+#undef EMPTY
+}
+
 static void null_process(void)
 {
     MPI_Status status;
@@ -81,11 +108,11 @@ static void null_process(void)
 static void null_requests(void)
 {
     MPI_Request requests[2] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL};
-    MPI_Status status = {.MPI_ERROR = 1234}, statuses[2];
+    MPI_Status status, statuses[2];
     int flag = 0, index, count, indices[2];
 
     MPI_Wait(&requests[0], &status);
-    CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG && status.MPI_ERROR == 1234);
+    CHECK(status.MPI_SOURCE == MPI_ANY_SOURCE && status.MPI_TAG == MPI_ANY_TAG);
     MPI_Test(&requests[0], &flag, &status);
     CHECK(flag);
     MPI_Waitall(2, requests, statuses);
@@ -202,6 +229,7 @@ int main(int argc, char **argv)
     truncation(200000, 100000);
     truncation(200000, 0);
     errors_in_statuses();
+    empty_statuses();
     null_process();
     null_requests();
     any_and_some();

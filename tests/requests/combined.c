@@ -91,6 +91,58 @@ static void generalized(void)
     CHECK(frees == 2);
 }
 
+/* Errors of the callbacks are those of the call in which they run; the query's comes first. */
+static int fail_query(void *state, MPI_Status *status)
+{
+    (void)status;
+    return *(int *)state;
+}
+
+static int fail_free(void *state)
+{
+    frees++;
+    return *(int *)state;
+}
+
+static int class_of(int code)
+{
+    int class;
+
+    MPI_Error_class(code, &class);
+    return class;
+}
+
+static void failing_callbacks(void)
+{
+    int state = MPI_ERR_BUFFER, other = MPI_ERR_COUNT, index;
+    MPI_Request request, copy;
+    MPI_Status status;
+
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+    frees = 0;
+    MPI_Grequest_start(fail_query, forget, cancel, &state, &request);
+    MPI_Grequest_complete(request);
+    CHECK(class_of(MPI_Wait(&request, &status)) == MPI_ERR_BUFFER && frees == 1);
+    MPI_Grequest_start(query, fail_free, cancel, &state, &request);
+    MPI_Grequest_complete(request);
+    CHECK(class_of(MPI_Wait(&request, &status)) == MPI_ERR_BUFFER && frees == 2 && request == MPI_REQUEST_NULL);
+    MPI_Grequest_start(query, fail_free, cancel, &other, &request);
+    MPI_Grequest_complete(request);
+    CHECK(class_of(MPI_Waitall(1, &request, &status)) == MPI_ERR_IN_STATUS);
+    CHECK(class_of(status.MPI_ERROR) == MPI_ERR_COUNT && frees == 3);
+    MPI_Grequest_start(query, fail_free, cancel, &state, &request);
+    MPI_Grequest_complete(request);
+    CHECK(class_of(MPI_Waitany(1, &request, &index, &status)) == MPI_ERR_BUFFER && frees == 4);
+    MPI_Grequest_start(query, fail_free, cancel, &state, &request);
+    MPI_Grequest_complete(request);
+    CHECK(class_of(MPI_Request_free(&request)) == MPI_ERR_BUFFER && frees == 5);
+    MPI_Grequest_start(query, fail_free, cancel, &state, &request);
+    copy = request;
+    CHECK(MPI_Request_free(&request) == MPI_SUCCESS && frees == 5);
+    CHECK(class_of(MPI_Grequest_complete(copy)) == MPI_ERR_BUFFER && frees == 6);
+    MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL);
+}
+
 int main(int argc, char **argv)
 {
     int provided;
@@ -103,6 +155,7 @@ int main(int argc, char **argv)
     shift(5000);
     shift(100000);
     generalized();
+    failing_callbacks();
     MPI_Finalize();
     return 0;
 }
