@@ -12,6 +12,18 @@
 
 #define SETTING(field) offsetof(struct mur_settings, field)
 
+struct mur_settings mur_settings;
+
+/* Words that may stand for the numbers of a setting. */
+static const struct {
+    size_t offset;
+    const char *word;
+    long value;
+} words[] = {
+    {SETTING(check), "forgiving", MUR_FORGIVING},
+    {SETTING(check), "strict", MUR_STRICT},
+};
+
 const struct mur_setting mur_setting_table[] = {
     {"MUR_SHM_SINGLE_COPY", "shm", "-1, 0 or 1", -1, -1, 1, SETTING(shm_single_copy), MUR_BEFORE_START, true,
      "copy large messages straight between the processes' memories (process_vm_readv); 0 copies through shared memory; "
@@ -66,6 +78,9 @@ const struct mur_setting mur_setting_table[] = {
      "ranks of one node access a file together through memory that they share; 0 exchanges messages"},
     {"MUR_IO_URING", "io", "0 or 1", 1, 0, 1, SETTING(io_uring), MUR_ANY_TIME, false,
      "nonblocking access to files goes on while the program computes (io_uring); 0 makes progress within MPI only"},
+    {"MUR_CHECK", "process", "0 or 1", MUR_FORGIVING, MUR_FORGIVING, MUR_STRICT, SETTING(check), MUR_ANY_TIME, false,
+     "strict (1): refuses what the standard forbids but other libraries allow: sums of MPI_CHAR, freeing requests of "
+     "collectives that are under way; and errors without a communicator ask MPI_COMM_SELF only; forgiving: 0"},
     {"MUR_HUGE_PAGES", "process", "0, 1 or 2", 1, 0, 2, SETTING(huge_pages), MUR_ANY_TIME, false,
      "for large pieces of MPI_Alloc_mem: 1 asks for transparent huge pages, 2 takes reserved ones first, 0 neither"},
     {"MUR_ALLOC_SHARED", "process", "-1, 0 or 1", -1, -1, 1, SETTING(alloc_shared), MUR_ANY_TIME, false,
@@ -87,8 +102,6 @@ const struct mur_text_setting mur_text_setting_table[] = {
 };
 const size_t mur_text_setting_count = sizeof mur_text_setting_table / sizeof mur_text_setting_table[0];
 
-struct mur_settings mur_settings;
-
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 
 const char *mur_text_setting_value(const struct mur_text_setting *setting)
@@ -102,6 +115,11 @@ static bool parse(const struct mur_setting *setting, const char *text, long *val
 {
     char *end;
 
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (words[i].offset == setting->offset && !strcmp(text, words[i].word)) {
+            *value = words[i].value;
+            return true;
+        }
     errno = 0;
     *value = strtol(text, &end, 10);
     if (end == text || errno)

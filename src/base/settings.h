@@ -29,6 +29,7 @@ struct mur_settings {
     long coll_check;
     long rma_direct, rma_errand_max, rma_patience, rma_joint;
     long progress_thread;
+    long check; /* enum mur_strictness */
     long io_shared;
     long io_uring;
     long huge_pages;
@@ -36,6 +37,15 @@ struct mur_settings {
     long info;
 };
 extern struct mur_settings mur_settings;
+
+/* What is an error by the standard, but works with MPICH and with Open MPI, works here as well, unless this is strict.
+ */
+enum mur_strictness { MUR_FORGIVING, MUR_STRICT };
+
+static inline bool mur_is_strict(void)
+{
+    return mur_settings.check == MUR_STRICT;
+}
 
 /* When a setting may be changed by a tool (MPI_T_cvar_write). */
 enum mur_change { MUR_BEFORE_START, MUR_ANY_TIME };

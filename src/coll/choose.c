@@ -52,7 +52,7 @@ static bool is_exact(const struct mur_op *op, const struct mur_type *type)
     if (!op->object.predefined || type->basic == MUR_BASIC_MIXED)
         return false;
     return class == MUR_CLASS_C_INTEGER || class == MUR_CLASS_FORTRAN_INTEGER || class == MUR_CLASS_ANY_INTEGER ||
-           class == MUR_CLASS_LOGICAL || class == MUR_CLASS_BYTE;
+           class == MUR_CLASS_LOGICAL || class == MUR_CLASS_BYTE || class == MUR_CLASS_CHAR;
 }
 
 bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type)

@@ -358,10 +358,8 @@ static void free_kept(struct mur_request *request)
     mur_board_close(op->board);
 }
 
-static const struct mur_request_kind persistent = {.name = "a persistent collective operation",
-                                                   .start = start_kept,
-                                                   .destroy = free_kept,
-                                                   .is_kept_while_active = true};
+static const struct mur_request_kind persistent = {
+    .name = "a persistent collective operation", .start = start_kept, .destroy = free_kept, .is_collective = true};
 
 /* Rank 0 provides the board and tells the others; 0: there is none. */
 static int share_board(struct mur_comm *comm, uint64_t *token)

@@ -606,10 +606,8 @@ static void free_kept(struct mur_request *request)
         schedule_free(kept->schedule);
 }
 
-static const struct mur_request_kind persistent = {.name = "a persistent collective operation",
-                                                   .start = start_kept,
-                                                   .destroy = free_kept,
-                                                   .is_kept_while_active = true};
+static const struct mur_request_kind persistent = {
+    .name = "a persistent collective operation", .start = start_kept, .destroy = free_kept, .is_collective = true};
 
 int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request)
 {

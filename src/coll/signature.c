@@ -30,7 +30,10 @@ static struct sequence repeat(struct sequence one, MPI_Count count)
 
 static struct sequence element(const struct mur_basic_row *row, int part)
 {
-    return (struct sequence){.value = (uint64_t)row->machine * 2 + (uint64_t)part + 1,
+    /* A character matches characters only, though other libraries compute with it. */
+    enum mur_machine machine = row->class == MUR_CLASS_CHAR ? MUR_MACHINE_NONE : row->machine;
+
+    return (struct sequence){.value = (uint64_t)machine * 2 + (uint64_t)part + 1,
                              .power = BASE,
                              .is_vague = row->class == MUR_CLASS_BYTE || row->class == MUR_CLASS_PACKED};
 }

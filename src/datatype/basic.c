@@ -3,6 +3,7 @@
  * (INTEGER, REAL and LOGICAL 4 bytes). 16-bit floats are left out: not every compiler we build with has them. */
 #include "datatype/basic.h"
 
+#include <limits.h>
 #include <stddef.h>
 #include <wchar.h>
 
@@ -59,8 +60,12 @@ const struct mur_basic_row mur_basics[MUR_BASICS] = {
     ROW(AINT, ANY_INTEGER, INT64, MPI_Aint),
     ROW(COUNT, ANY_INTEGER, INT64, MPI_Count),
     ROW(OFFSET, ANY_INTEGER, INT64, MPI_Offset),
-    /* text and plain bytes */
-    ROW(CHAR, TEXT, NONE, char),
+/* text and plain bytes */
+#if CHAR_MIN < 0
+    ROW(CHAR, CHAR, INT8, char),
+#else
+    ROW(CHAR, CHAR, UINT8, char),
+#endif
     ROW(WCHAR, TEXT, NONE, wchar_t),
     ROW(CHARACTER, TEXT, NONE, char),
     ROW(BYTE, BYTE, UINT8, unsigned char),

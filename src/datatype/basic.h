@@ -96,6 +96,7 @@ enum mur_class {
     MUR_CLASS_LOGICAL,
     MUR_CLASS_BYTE,
     MUR_CLASS_PAIR,   /* value and index, for MINLOC and MAXLOC */
+    MUR_CLASS_CHAR,   /* MPI_CHAR: no arithmetic by the standard; by MPICH and Open MPI an integer of C */
     MUR_CLASS_TEXT,   /* no arithmetic */
     MUR_CLASS_PACKED, /* no arithmetic */
 };

@@ -613,8 +613,7 @@ static bool launch(struct mur_access *access)
     return is_shared(access) && mur_access_is_alone(access) && mur_two_phase_step(access);
 }
 
-static const struct mur_request_kind collective_kind = {.name = "a collective file access",
-                                                        .is_kept_while_active = true};
+static const struct mur_request_kind collective_kind = {.name = "a collective file access", .is_collective = true};
 static const struct mur_request_kind independent_kind = {.name = "a file access"};
 
 /* Without memory for a request: who accesses together with others takes part at once, so that they hear of it. */

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "boot/process.h"
 #include "engine/lock.h"
 #include "mpi/errors.h"
@@ -171,8 +172,15 @@ static struct owner owner_comm(struct mur_comm *comm)
     return (struct owner){MUR_KIND_COMM, mur_object_handle(comm), comm->errhandler};
 }
 
+/* Of errors that belong to no object MPI_COMM_SELF is the owner (MPI-5.0 §9.3). Up to MPI-3 it was MPI_COMM_WORLD, and
+ * many programs set a handler there only, which other libraries respect: so do we while nobody has set one for
+ * MPI_COMM_SELF. */
 static struct owner owner_none(void)
 {
+    bool has_world = mur_comm_find(MPI_COMM_WORLD) != NULL;
+
+    if (has_world && mur_comm_world.has_own_errhandler && !mur_comm_self.has_own_errhandler && !mur_is_strict())
+        return owner_comm(&mur_comm_world);
     if (mur_process.phase == MUR_PHASE_RUNNING && mur_comm_self.errhandler)
         return owner_comm(&mur_comm_self);
     return (struct owner){MUR_KIND_COMM, MPI_COMM_SELF, *mur_errhandler_initial()};

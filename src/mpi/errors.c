@@ -86,6 +86,8 @@ int mur_mpi_comm_set_errhandler(struct mur_comm *comm, struct mur_errhandler *er
 {
     int rc = set(&comm->errhandler, errhandler, MUR_KIND_COMM, "communicator");
 
+    if (!rc)
+        comm->has_own_errhandler = true;
     if (!rc && comm == &mur_comm_self)
         mur_errhandler_attach(mur_errhandler_initial(), errhandler);
     return rc;

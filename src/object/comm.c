@@ -46,6 +46,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->collectives = 0;
     comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
+    comm->has_own_errhandler = false;
     mur_errhandler_retain(errhandler);
     comm->session = group->session;
     mur_session_retain(comm->session);

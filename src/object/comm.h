@@ -32,6 +32,7 @@ struct mur_comm {
     uint64_t collectives;     /* that users have started here, for tools */
     uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
+    bool has_own_errhandler; /* the program has set it; else it is the initial or the parent's one */
     /* whose messages it carries, and whose error handler is its own then; or NULL */
     void *file; /* struct mur_file */
     struct mur_win *win;

@@ -5,12 +5,14 @@
 #include <limits.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "datatype/logical.h"
 #include "engine/lock.h"
 #include "object/type_predefined.h"
 
 #define CLASS(name) (1u << MUR_CLASS_##name)
-#define INTEGERS    (CLASS(C_INTEGER) | CLASS(FORTRAN_INTEGER) | CLASS(ANY_INTEGER))
+#define C_INTEGERS  (CLASS(C_INTEGER) | CLASS(ANY_INTEGER) | CLASS(CHAR))
+#define INTEGERS    (C_INTEGERS | CLASS(FORTRAN_INTEGER))
 
 /* MPI_REPLACE and MPI_NO_OP are for one-sided communication only: no class of type goes with them here. */
 static const struct {
@@ -25,9 +27,9 @@ static const struct {
     [MUR_REDUCE_BAND] = {MPI_BAND, "MPI_BAND", INTEGERS | CLASS(BYTE)},
     [MUR_REDUCE_BOR] = {MPI_BOR, "MPI_BOR", INTEGERS | CLASS(BYTE)},
     [MUR_REDUCE_BXOR] = {MPI_BXOR, "MPI_BXOR", INTEGERS | CLASS(BYTE)},
-    [MUR_REDUCE_LAND] = {MPI_LAND, "MPI_LAND", CLASS(C_INTEGER) | CLASS(ANY_INTEGER) | CLASS(LOGICAL)},
-    [MUR_REDUCE_LOR] = {MPI_LOR, "MPI_LOR", CLASS(C_INTEGER) | CLASS(ANY_INTEGER) | CLASS(LOGICAL)},
-    [MUR_REDUCE_LXOR] = {MPI_LXOR, "MPI_LXOR", CLASS(C_INTEGER) | CLASS(ANY_INTEGER) | CLASS(LOGICAL)},
+    [MUR_REDUCE_LAND] = {MPI_LAND, "MPI_LAND", C_INTEGERS | CLASS(LOGICAL)},
+    [MUR_REDUCE_LOR] = {MPI_LOR, "MPI_LOR", C_INTEGERS | CLASS(LOGICAL)},
+    [MUR_REDUCE_LXOR] = {MPI_LXOR, "MPI_LXOR", C_INTEGERS | CLASS(LOGICAL)},
     [MUR_REDUCE_MINLOC] = {MPI_MINLOC, "MPI_MINLOC", CLASS(PAIR)},
     [MUR_REDUCE_MAXLOC] = {MPI_MAXLOC, "MPI_MAXLOC", CLASS(PAIR)},
     [MUR_REDUCE_REPLACE] = {MPI_REPLACE, "MPI_REPLACE", 0},
@@ -88,7 +90,7 @@ int mur_op_check(const struct mur_op *op, const struct mur_type *type)
     if (!type->object.predefined && (!type->is_permanent || type->recipe.combiner == MPI_COMBINER_VALUE_INDEX))
         return mur_error(MPI_ERR_OP, "%s takes predefined datatypes only, but the datatype is a derived one", op->name);
     row = &mur_basics[type->basic];
-    if (!(rows[op->reduction].classes >> row->class & 1))
+    if (!(rows[op->reduction].classes >> row->class & 1) || (row->class == MUR_CLASS_CHAR && mur_is_strict()))
         return mur_error(MPI_ERR_OP, "%s does not apply to the datatype %s", op->name, row->name);
     return MPI_SUCCESS;
 }

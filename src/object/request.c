@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "engine/lock.h"
 #include "object/comm.h"
 #include "object/type.h"
@@ -171,11 +172,12 @@ void mur_request_detach(struct mur_request *request)
 
 int mur_request_free(struct mur_request *request)
 {
+    bool is_kept = request->kind && request->kind->is_kept_while_active;
+    bool is_collective = request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_collective);
     int rc = MPI_SUCCESS;
 
     /* Even if it is complete: whether it is depends on chance until it has been waited for. */
-    if (request->is_active &&
-        (request->operation == MUR_COLLECTIVE || (request->kind && request->kind->is_kept_while_active)))
+    if (request->is_active && (is_kept || (is_collective && mur_is_strict())))
         return mur_error(MPI_ERR_REQUEST, "the request of %s that is active cannot be freed; wait for it first",
                          request->kind ? request->kind->name : "a collective operation");
     if (request->is_complete)

@@ -36,7 +36,8 @@ struct mur_request_kind {
     int (*conclude)(struct mur_request *request);
     void (*destroy)(struct mur_request *request);       /* frees what `extra` holds on to */
     bool (*lingers)(const struct mur_request *request); /* freed while inactive, it stays until completed internally */
-    bool is_kept_while_active;                          /* must not be freed before it is waited for */
+    bool is_kept_while_active;                          /* must not be freed before it is waited for, */
+    bool is_collective;                                 /* nor, where checks are strict, one of these */
 };
 
 /* One cache line for what matching and waiting touch, two more for what every request has, then the rest. */

@@ -6,6 +6,7 @@
 
 #include "base/counters.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include "datatype/basic.h"
 #include "object/type_predefined.h"
 #include "rma/control.h"
@@ -457,7 +458,7 @@ int mur_rma_compare_and_swap(struct mur_rma_arguments *a)
     if (rc)
         return rc;
     if (class != MUR_CLASS_C_INTEGER && class != MUR_CLASS_FORTRAN_INTEGER && class != MUR_CLASS_ANY_INTEGER &&
-        class != MUR_CLASS_LOGICAL && class != MUR_CLASS_BYTE)
+        class != MUR_CLASS_LOGICAL && class != MUR_CLASS_BYTE && (class != MUR_CLASS_CHAR || mur_is_strict()))
         return mur_error(MPI_ERR_TYPE, "datatype is %s, but must be an integer, logical or byte type",
                          a->target_type->name);
     if ((rc = mur_rma_locate(a)))

@@ -86,7 +86,7 @@ static const struct {
     {MPI_AINT, 'a'},
     {MPI_COUNT, 'a'},
     {MPI_OFFSET, 'a'},
-    {MPI_CHAR, '-'},
+    {MPI_CHAR, 'i'},
     {MPI_WCHAR, '-'},
     {MPI_CHARACTER, '-'},
     {MPI_PACKED, '-'},
@@ -207,6 +207,7 @@ static void test_integers(void **state)
     CHECK_INTEGER(MPI_UNSIGNED_LONG, unsigned long);
     CHECK_INTEGER(MPI_UNSIGNED_LONG_LONG, unsigned long long);
     CHECK_INTEGER(MPI_SIGNED_CHAR, signed char);
+    CHECK_INTEGER(MPI_CHAR, char);
     CHECK_INTEGER(MPI_UNSIGNED_CHAR, unsigned char);
     CHECK_INTEGER(MPI_INT8_T, int8_t);
     CHECK_INTEGER(MPI_UINT16_T, uint16_t);

@@ -96,7 +96,7 @@ int main(int argc, char **argv)
     EXPECT(MPI_Bcast, (data, 1, MPI_INT, -1, world), MPI_ERR_ROOT);
     EXPECT(MPI_Bcast, (data, -1, MPI_INT, 0, world), MPI_ERR_COUNT);
     EXPECT(MPI_Allreduce, (data, data + 1, 1, MPI_INT, MPI_OP_NULL, world), MPI_ERR_OP);
-    EXPECT(MPI_Allreduce, (data, data + 1, 1, MPI_CHAR, MPI_SUM, world), MPI_ERR_OP);
+    EXPECT(MPI_Allreduce, (data, data + 1, 1, MPI_WCHAR, MPI_SUM, world), MPI_ERR_OP);
     EXPECT(MPI_Allreduce, (data, data + 1, 1, MPI_DOUBLE, MPI_BAND, world), MPI_ERR_OP);
     EXPECT(MPI_Allreduce, (data, data + 1, 1, MPI_INT, MPI_REPLACE, world), MPI_ERR_OP);
     EXPECT(MPI_Reduce, (data, data + 1, 1, MPI_INT, MPI_SUM, size + 3, world), MPI_ERR_ROOT);
