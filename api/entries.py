@@ -14,6 +14,7 @@ from model import spaced
 
 OBJECTS = ('comm', 'errhandler', 'file', 'group', 'info', 'op', 'session', 'type', 'win')
 CHECKED_BUFFERS = ('collective', 'topology')
+SERVING = ('rma', 'io')  # chapters whose calls on windows and files make progress now and then
 OWNERS = ('file', 'win', 'session', 'comm')
 
 
@@ -184,6 +185,9 @@ def checks(function, large):
             terms = condition(p, function, comm) + [f'(code = {check})']
             expressions.append('(' + ' && '.join(terms) + ')' if len(terms) > 1 else terms[0])
     call = call_expression(function, large)
+    if function.chapter in SERVING and not function.counts_calls and \
+            any(is_decoded(p) and p.kind_name in ('win', 'file') for p in parameters):
+        call = f'mur_called({call})'
     # What is legal at any time takes care of threads itself; the rest holds the engine's lock.
     return expressions + [f'(code = {call if function.is_any_time else f"MUR_LOCKED({call})"})']
 

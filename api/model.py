@@ -98,10 +98,11 @@ class Function:
         self.also_large = 'also _c' in attributes
         self.tells_form = 'tells form' in attributes
         self.fails_together = 'fails together' in attributes
+        self.counts_calls = 'counts its calls' in attributes
         results = [a[len('returns '):] for a in attributes if a.startswith('returns ')]
         self.result = results[0] if results else None  # None: an error code
         known = {'any time', 'too large is an error', 'raises on MPI_FILE_NULL', 'also _c', 'tells form',
-                 'fails together'}
+                 'fails together', 'counts its calls'}
         for attribute in attributes:
             if attribute not in known and not attribute.startswith('returns '):
                 raise ValueError(f'unknown attribute {attribute!r}')

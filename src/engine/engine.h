@@ -54,6 +54,7 @@ struct mur_engine {
     bool (*answer_bell)(void);    /* which this does; true if it did something */
     long silent_operations;       /* that are under way, and end without waking this process */
     long open_operations;         /* requests whose other side still needs this process; finalize waits for zero */
+    uint32_t calls;               /* since the latest pass that mur_engine_called has made, by weight */
 };
 extern struct mur_engine mur_engine;
 
@@ -93,6 +94,17 @@ extern bool mur_wait_is_long;
  * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that
  * moved nothing. */
 bool mur_poke(void);
+
+/* For calls that may complete at once, without a pass of progress: windows, files, tests of requests that are not
+ * active. A rank that makes nothing but such calls still serves others, since every so often one of them makes a pass.
+ * The weight says how many of the shortest calls, of a few nanoseconds each, a call is worth. */
+enum { MUR_CALLS_A_PASS = 256, MUR_CALL_SHORT = 1, MUR_CALL_LONG = 8 };
+void mur_engine_pass(void);
+static inline void mur_engine_called(unsigned weight)
+{
+    if (__builtin_expect((mur_engine.calls += weight) >= MUR_CALLS_A_PASS, 0))
+        mur_engine_pass();
+}
 
 /* For loops that look at one place in memory before they wait for long: how often they may look, with a pause between
  * two looks (mur_cpu_relax). None where the core is wanted by another rank. */

@@ -130,6 +130,12 @@ void mur_wait_for(const volatile uint8_t *flag)
     }
 }
 
+void mur_engine_pass(void)
+{
+    mur_engine.calls = 0;
+    mur_poke();
+}
+
 bool mur_poke(void)
 {
     static uint32_t idle; /* the engine's lock guards it */

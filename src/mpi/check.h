@@ -7,6 +7,7 @@
 #include "base/counts.h"
 #include "base/pool.h"
 #include "boot/process.h"
+#include "engine/engine.h"
 #include "engine/lock.h"
 #include "mpi.h"
 #include "object/buffer.h"
@@ -22,6 +23,13 @@
         mur_engine_leave();                                                                                            \
         locked_code;                                                                                                   \
     })
+
+/* Counts a call on a window or a file. */
+static inline int mur_called(int code)
+{
+    mur_engine_called(MUR_CALL_LONG);
+    return code;
+}
 
 #define MUR_FAULT int __attribute__((cold, noinline))
 

@@ -81,6 +81,7 @@ int mur_mpi_test(MPI_Request *request, int *flag, MPI_Status *status)
     *flag = 1;
     if (!found) {
         mur_status_set_empty(status);
+        mur_engine_called(MUR_CALL_LONG);
         return MPI_SUCCESS;
     }
     if (!found->is_complete)
@@ -150,6 +151,8 @@ int mur_mpi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_S
         }
     }
     *flag = 1;
+    if (!has_progressed)
+        mur_engine_called(MUR_CALL_LONG);
     return finish_all(count, array_of_requests, array_of_statuses);
 }
 
@@ -219,6 +222,8 @@ int mur_mpi_testany(int count, MPI_Request array_of_requests[], int *index, int 
     if (found == -1) {
         mur_poke();
         found = complete_one(count, array_of_requests);
+    } else {
+        mur_engine_called(MUR_CALL_LONG);
     }
     *flag = found != -1;
     if (!*flag) {
@@ -312,6 +317,8 @@ int mur_mpi_request_get_status(MPI_Request request, int *flag, MPI_Status *statu
         return rc;
     if (found && !found->is_complete)
         mur_poke();
+    else
+        mur_engine_called(MUR_CALL_LONG);
     *flag = !found || found->is_complete;
     return *flag ? ask(found, status) : MPI_SUCCESS;
 }

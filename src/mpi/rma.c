@@ -74,7 +74,7 @@ int mur_mpi_put(const void *origin_addr, MPI_Count origin_count, struct mur_type
         return MPI_SUCCESS;
     a = on(win, target_rank, target_disp, target_count, target_datatype);
     set_origin(&a, origin_addr, origin_count, origin_datatype);
-    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_put(&a, NULL);
+    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_called(mur_rma_put(&a, NULL));
 }
 
 int mur_mpi_rput(const void *origin_addr, MPI_Count origin_count, struct mur_type *origin_datatype, int target_rank,
@@ -97,7 +97,7 @@ int mur_mpi_get(void *origin_addr, MPI_Count origin_count, struct mur_type *orig
         return MPI_SUCCESS;
     a = on(win, target_rank, target_disp, target_count, target_datatype);
     set_origin(&a, origin_addr, origin_count, origin_datatype);
-    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_get(&a, NULL);
+    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_called(mur_rma_get(&a, NULL));
 }
 
 int mur_mpi_rget(void *origin_addr, MPI_Count origin_count, struct mur_type *origin_datatype, int target_rank,
@@ -123,7 +123,7 @@ int mur_mpi_accumulate(const void *origin_addr, MPI_Count origin_count, struct m
     a = on(win, target_rank, target_disp, target_count, target_datatype);
     set_origin(&a, origin_addr, origin_count, origin_datatype);
     a.op = op;
-    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_accumulate(&a, NULL);
+    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_called(mur_rma_accumulate(&a, NULL));
 }
 
 int mur_mpi_raccumulate(const void *origin_addr, MPI_Count origin_count, struct mur_type *origin_datatype,
@@ -187,7 +187,7 @@ int mur_mpi_fetch_and_op(const void *origin_addr, void *result_addr, struct mur_
     set_origin(&a, origin_addr, 1, datatype);
     set_result(&a, result_addr, 1, datatype);
     a.op = op;
-    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_fetch_and_op(&a);
+    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_called(mur_rma_fetch_and_op(&a));
 }
 
 int mur_mpi_compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
@@ -201,7 +201,7 @@ int mur_mpi_compare_and_swap(const void *origin_addr, const void *compare_addr, 
     set_origin(&a, origin_addr, 1, datatype);
     set_result(&a, result_addr, 1, datatype);
     a.compare = compare_addr;
-    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_rma_compare_and_swap(&a);
+    return is_nobody(target_rank, NULL) ? MPI_SUCCESS : mur_called(mur_rma_compare_and_swap(&a));
 }
 
 /* ---- synchronisation ---- */
@@ -276,14 +276,16 @@ int mur_mpi_win_lock(int lock_type, int rank, int assert, struct mur_win *win)
     return rc ? rc : mur_rma_lock(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, assert);
 }
 
+/* Counted when the lock is free, so that ranks which have asked for it by message may get it. Taking a lock that is
+ * free is not counted: this follows. */
 int mur_mpi_win_unlock(int rank, struct mur_win *win)
 {
-    int rc;
+    int rc = MPI_SUCCESS;
 
-    if (mur_quick_unlock(win, rank) || rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
-    rc = check_rank(win, rank);
-    return rc ? rc : mur_rma_unlock(win, rank);
+    if (!mur_quick_unlock(win, rank) && rank != MPI_PROC_NULL && !(rc = check_rank(win, rank)))
+        rc = mur_rma_unlock(win, rank);
+    mur_engine_called(2 * MUR_CALL_SHORT);
+    return rc;
 }
 
 int mur_mpi_win_lock_all(int assert, struct mur_win *win)
@@ -298,14 +300,23 @@ int mur_mpi_win_unlock_all(struct mur_win *win)
     return mur_rma_unlock_all(win);
 }
 
+/* Programs flush in loops while they wait for others, so a flush counts as a long call: such loops must make progress
+ * soon, and hand their core on where it is shared. */
 static inline int flush(struct mur_win *win, int rank, bool is_local)
 {
     int rc;
 
+    mur_engine_called(MUR_CALL_LONG);
     if (__builtin_expect(rank == MPI_PROC_NULL, 0) || mur_quick_flush(win, rank, is_local))
         return MPI_SUCCESS;
     rc = check_rank(win, rank);
     return rc ? rc : mur_rma_flush(win, rank, is_local);
+}
+
+static int flush_all(struct mur_win *win, bool is_local)
+{
+    mur_engine_called(MUR_CALL_LONG);
+    return mur_rma_flush(win, MUR_RMA_ALL, is_local);
 }
 
 int mur_mpi_win_flush(int rank, struct mur_win *win)
@@ -320,12 +331,12 @@ int mur_mpi_win_flush_local(int rank, struct mur_win *win)
 
 int mur_mpi_win_flush_all(struct mur_win *win)
 {
-    return mur_rma_flush(win, MUR_RMA_ALL, false);
+    return flush_all(win, false);
 }
 
 int mur_mpi_win_flush_local_all(struct mur_win *win)
 {
-    return mur_rma_flush(win, MUR_RMA_ALL, true);
+    return flush_all(win, true);
 }
 
 /* The two copies of a window are one here: what others have stored becomes visible in order. Programs call it in loops

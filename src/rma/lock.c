@@ -426,8 +426,7 @@ static int flush_messages(struct mur_win *win, int rank, bool is_local)
     return MPI_SUCCESS;
 }
 
-/* Loads and stores are done once the processor has made them visible. Programs flush in loops while they wait for
- * others: they must make progress, and hand their core on where it is shared. */
+/* Loads and stores are done once the processor has made them visible. */
 int mur_rma_flush(struct mur_win *win, int rank, bool is_local)
 {
     int rc = MPI_SUCCESS;
@@ -438,7 +437,5 @@ int mur_rma_flush(struct mur_win *win, int rank, bool is_local)
         rc = flush_messages(win, rank, is_local);
     if (!is_local)
         atomic_thread_fence(memory_order_seq_cst);
-    if (__builtin_expect(++win->calls % MUR_RMA_CALLS_A_PASS == 0, 0))
-        mur_poke();
     return rc;
 }

@@ -94,7 +94,7 @@ bool mur_quick_fetch(struct mur_win *win, int rank, MPI_Aint displacement, const
     else if (op->reduction == MUR_REDUCE_REPLACE)
         copy_word(memory, origin, is_long);
     mur_stripe_unlock(stripe);
-    mur_counters.accumulates++;
+    mur_quick_count(++mur_counters.accumulates);
     return true;
 }
 
@@ -120,7 +120,7 @@ bool mur_quick_swap(struct mur_win *win, int rank, MPI_Aint displacement, const 
     if (before == wanted)
         copy_word(memory, origin, is_long);
     mur_stripe_unlock(stripe);
-    mur_counters.accumulates++;
+    mur_quick_count(++mur_counters.accumulates);
     copy_word(result, &before, is_long);
     return true;
 }

@@ -41,6 +41,13 @@ static inline bool mur_quick_refuses(MPI_Count bytes)
     return (uint64_t)bytes >= MUR_RMA_JOINT_MIN;
 }
 
+/* The counter of an operation tells when it is time for a pass of progress, see mur_engine_called. */
+static inline void mur_quick_count(uint64_t operations)
+{
+    if (__builtin_expect(operations % MUR_CALLS_A_PASS == 0, 0))
+        mur_engine_pass();
+}
+
 static inline bool mur_quick_put(const struct mur_win *win, int rank, MPI_Aint displacement, const void *origin,
                                  MPI_Count origin_count, const struct mur_type *origin_type, MPI_Count target_count,
                                  const struct mur_type *target_type)
@@ -55,7 +62,7 @@ static inline bool mur_quick_put(const struct mur_win *win, int rank, MPI_Aint d
     if (!memory)
         return false;
     mur_copy(memory, origin, (size_t)bytes);
-    mur_counters.puts++;
+    mur_quick_count(++mur_counters.puts);
     mur_counters.put_bytes += (uint64_t)bytes;
     return true;
 }
@@ -73,18 +80,16 @@ static inline bool mur_quick_get(const struct mur_win *win, int rank, MPI_Aint d
     if (!memory)
         return false;
     mur_copy(origin, memory, (size_t)bytes);
-    mur_counters.gets++;
+    mur_quick_count(++mur_counters.gets);
     mur_counters.get_bytes += (uint64_t)bytes;
     return true;
 }
 
-/* Of ranks that are locked, where nothing goes by message; now and then the long way makes progress. */
+/* Of ranks that are locked, where nothing goes by message. */
 static inline bool mur_quick_flush(struct mur_win *win, int rank, bool is_local)
 {
-    if ((unsigned)rank >= (unsigned)win->size || !win->targets[rank].held || win->is_messaging ||
-        (win->calls + 1) % MUR_RMA_CALLS_A_PASS == 0)
+    if ((unsigned)rank >= (unsigned)win->size || !win->targets[rank].held || win->is_messaging)
         return false;
-    win->calls++;
     if (!is_local)
         atomic_thread_fence(memory_order_seq_cst);
     return true;

@@ -86,7 +86,7 @@ int mur_rma_lock_all(struct mur_win *win, int assertion);
 int mur_rma_unlock_all(struct mur_win *win);
 
 /* `rank` may be MUR_RMA_ALL. Local: the buffers here may be used again. */
-enum { MUR_RMA_ALL = -1, MUR_RMA_CALLS_A_PASS = 32 /* flushes to one pass of progress */ };
+enum { MUR_RMA_ALL = -1 };
 int mur_rma_flush(struct mur_win *win, int rank, bool is_local);
 
 /* Completes everything that has gone by message to a rank (MUR_RMA_ALL: to all), also there. */
