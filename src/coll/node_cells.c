@@ -7,7 +7,9 @@
  * the receiver goes by that: what does not fit into its block is read, and is an error.
  *
  * Large blocks are offered instead: sender and receiver copy chunks of them from buffer to buffer, whoever comes first,
- * if the system lets them; unless pieces are known to be faster (choose_way). */
+ * if the system lets them; unless pieces are known to be faster (choose_way). Some memory cannot be reached from
+ * another process though other memory can (of devices, or secret): if a chunk cannot be copied, both ends count the
+ * rest of the offer as done, and the sender sends the whole block again in pieces. */
 #include "coll/node.h"
 
 #include "base/clock.h"
@@ -170,8 +172,8 @@ static bool is_to_be_offered(const struct mur_node_op *op, int rank, size_t pair
 {
     const struct mur_transport *transport = mur_engine.transport;
 
-    return bytes >= OFFER_BYTES && block->type->is_dense && transport->can_copy &&
-           !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
+    return bytes >= OFFER_BYTES && !op->board->channels[rank].is_refused && block->type->is_dense &&
+           transport->can_copy && !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
            atomic_load_explicit(&op->board->reads[pair].can_copy, memory_order_relaxed) &&
            transport->can_copy(peer_of(op, rank));
 }
@@ -187,6 +189,7 @@ static void offer(struct mur_board *board, size_t pair, struct mur_board_channel
     atomic_store_explicit(&head->offer.to, 0, memory_order_relaxed);
     atomic_store_explicit(&head->offer.claimed, 0, memory_order_relaxed);
     atomic_store_explicit(&head->offer.done, 0, memory_order_relaxed);
+    atomic_store_explicit(&head->offer.has_failed, 0, memory_order_relaxed);
     channel->offered = head;
     atomic_store_explicit(&head->number, ++channel->sent, memory_order_release); /* pairs with receive_piece */
 }
@@ -209,6 +212,19 @@ static bool claim(const struct mur_node_op *op, struct mur_board_head *head, boo
     return true;
 }
 
+static bool has_failed(const struct mur_board_head *head)
+{
+    return atomic_load_explicit(&head->offer.has_failed, memory_order_relaxed);
+}
+
+/* Counts a chunk; whoever sees all of them counted sees whether one has failed. */
+static void finish_chunk(struct mur_board_head *head, bool is_copied)
+{
+    if (!is_copied)
+        atomic_store_explicit(&head->offer.has_failed, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
+}
+
 /* Sender: writes chunks to where the receiver wants them. Whether there was one. */
 static bool write_chunks(struct mur_node_op *op, int rank, struct mur_board_head *head)
 {
@@ -217,8 +233,9 @@ static bool write_chunks(struct mur_node_op *op, int rank, struct mur_board_head
     size_t at, some;
 
     while (to && claim(op, head, true, &at, &some)) {
-        mur_engine.transport->write(peer_of(op, rank), (char *)(uintptr_t)head->offer.from + at, to + at, some);
-        atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
+        char *from = (char *)(uintptr_t)head->offer.from + at;
+
+        finish_chunk(head, has_failed(head) || mur_engine.transport->write(peer_of(op, rank), from, to + at, some));
         has_moved = true;
     }
     return has_moved;
@@ -245,18 +262,19 @@ static void read_offer(struct mur_node_op *op, int rank, struct mur_board_head *
     }
     while (claim(op, head, false, &at, &some)) {
         uint64_t from = head->offer.from + at;
+        bool is_copied = true;
 
-        if (is_straight)
-            mur_engine.transport->read(peer_of(op, rank), block->buffer + at, from, some);
+        if (is_straight && !has_failed(head))
+            is_copied = mur_engine.transport->read(peer_of(op, rank), block->buffer + at, from, some);
         mur_cursor_start(&cursor, block->buffer, block->count, block->type);
         mur_cursor_seek(&cursor, at < room ? at : room);
-        for (size_t done = 0, part; !is_straight && done < some && at + done < room; done += part) {
+        for (size_t done = 0, part; !is_straight && is_copied && done < some && at + done < room; done += part) {
             part = some - done < sizeof piece ? some - done : sizeof piece;
             part = room - at - done < part ? room - at - done : part;
-            mur_engine.transport->read(peer_of(op, rank), piece, from + done, part);
-            mur_cursor_unpack(&cursor, piece, part);
+            is_copied = mur_engine.transport->read(peer_of(op, rank), piece, from + done, part);
+            mur_cursor_unpack(&cursor, piece, is_copied ? part : 0);
         }
-        atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
+        finish_chunk(head, is_copied);
     }
 }
 
@@ -297,6 +315,18 @@ static void take_time(struct mur_board_channel *channel, size_t bytes)
     *known = !*known || time < *known ? (uint32_t)time : (uint32_t)((3 * *known + time) / 4);
 }
 
+/* The receiver has read the offer, or one of both has failed at it: then it was in vain, and pieces follow. */
+static void end_offer(struct mur_board_channel *channel, size_t bytes)
+{
+    channel->is_refused = has_failed(channel->offered);
+    channel->is_sent = !channel->is_refused;
+    channel->offered = NULL;
+    if (channel->is_sent)
+        take_time(channel, bytes);
+    else
+        channel->began = 0;
+}
+
 /* ---- both ends ---- */
 
 static bool send_some(struct mur_node_op *op, int rank)
@@ -311,14 +341,13 @@ static bool send_some(struct mur_node_op *op, int rank)
     channel->is_sent = !block.type;
     if (channel->offered) {
         has_moved = write_chunks(op, rank, channel->offered);
-        channel->is_sent = has_read(board, pair, channel, channel->sent);
-        if (channel->is_sent) {
-            channel->offered = NULL;
-            take_time(channel, bytes);
+        if (has_read(board, pair, channel, channel->sent)) {
+            end_offer(channel, bytes);
+            has_moved = true;
         }
         if (has_moved)
             mur_board_rouse(board, rank);
-        return has_moved || channel->is_sent;
+        return has_moved;
     }
     if (block.type && !channel->out_at && is_to_be_offered(op, rank, pair, &block, bytes) &&
         choose_way(board, channel, bytes) == OFFER) {
@@ -373,7 +402,8 @@ static bool receive_piece(struct mur_node_op *op, int rank, size_t pair, struct 
         read_offer(op, rank, head, block);
         if (!is_complete(op, head))
             return false;
-        channel->in_at = channel->in_bytes;
+        if (!has_failed(head)) /* else it comes in pieces, from the start */
+            channel->in_at = channel->in_bytes;
         channel->received++;
         return true;
     }

@@ -61,9 +61,10 @@ struct mur_board_phase {
 /* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
 struct mur_board_offer {
     uint64_t from;
-    _Atomic uint64_t to;      /* 0 until the receiver has said where; released, the sender acquires */
-    _Atomic uint32_t claimed; /* chunks: by the receiver, from the front, and << 16 by the sender, from the back */
-    _Atomic uint32_t done;    /* by both; released, the receiver acquires */
+    _Atomic uint64_t to;         /* 0 until the receiver has said where; released, the sender acquires */
+    _Atomic uint32_t claimed;    /* chunks: by the receiver, from the front, and << 16 by the sender, from the back */
+    _Atomic uint32_t done;       /* by both; released, the receiver acquires */
+    _Atomic uint32_t has_failed; /* the system has refused to copy a chunk; published with `done` */
 };
 
 struct mur_board_head {
@@ -86,6 +87,7 @@ struct mur_board_channel {
     size_t out_at, in_at, in_bytes; /* bytes sent and received so far, and those that the other has announced */
     bool is_sent, is_received, has_chosen;
     bool has_told;                  /* the sender whether this rank can copy from it */
+    bool is_refused;                /* an offer has failed: no more are made */
     struct mur_board_head *offered; /* an offer that waits to be read */
     /* how large data are sent */
     int way;
