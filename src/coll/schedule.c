@@ -283,6 +283,12 @@ void mur_schedule_await(struct mur_schedule *schedule, int ahead)
     add(schedule, (struct mur_step){.kind = MUR_STEP_AWAIT, .awaited = ahead});
 }
 
+void mur_schedule_tolerate(struct mur_schedule *schedule, int *outcome)
+{
+    if (!schedule->error && !schedule->visit)
+        schedule->steps[schedule->count - 1].outcome = outcome;
+}
+
 void mur_schedule_fence(struct mur_schedule *schedule)
 {
     add(schedule, (struct mur_step){.kind = MUR_STEP_FENCE});
@@ -406,6 +412,10 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
     if (!rc)
         return;
     step->request = NULL;
+    if (step->outcome) {
+        *step->outcome = rc;
+        return;
+    }
     if (schedule->is_strict && mur_error_class(rc) == MPI_ERR_NO_MEM)
         mur_collective_no_memory(schedule->owner);
     mur_schedule_fail(schedule, rc);
@@ -417,6 +427,10 @@ static void finish_step(struct mur_schedule *schedule, struct mur_step *step, in
     MPI_Count bytes = mur_status_bytes(status);
 
     step->request = NULL;
+    if (rc && step->outcome) {
+        *step->outcome = rc;
+        return;
+    }
     if (!schedule->is_strict || (rc && mur_error_class(rc) != MPI_ERR_TRUNCATE)) {
         mur_schedule_fail(schedule, rc); /* after the loss of a process the rest would be of no use */
         return;

@@ -58,6 +58,7 @@ struct mur_step {
     bool is_up_to;                       /* of a receive: less may come, too */
     bool is_ahead;                       /* of a message: its round does not wait for it */
     int awaited;                         /* by MUR_STEP_AWAIT: the step that is ahead */
+    int *outcome;                        /* gets the error of a message, which is none of the schedule's; or NULL */
     struct mur_comm *comm;               /* of a message, with its context and tag */
     uint32_t context;
     int tag;
@@ -131,6 +132,10 @@ int mur_schedule_send_ahead(struct mur_schedule *schedule, const void *buffer, M
 int mur_schedule_receive_ahead(struct mur_schedule *schedule, void *buffer, MPI_Count count, struct mur_type *type,
                                int rank);
 void mur_schedule_await(struct mur_schedule *schedule, int ahead);
+
+/* The message that was added last does not end the schedule if it fails: *outcome gets its error instead, and is left
+ * alone otherwise. It must live as long as the schedule. */
+void mur_schedule_tolerate(struct mur_schedule *schedule, int *outcome);
 
 /* So many bytes, or fewer. */
 void mur_schedule_receive_up_to(struct mur_schedule *schedule, void *buffer, MPI_Count bytes, int rank);

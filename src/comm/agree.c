@@ -78,26 +78,71 @@ static void and_in_group(struct mur_schedule *s, const struct mur_scope *scope, 
     mur_schedule_fence(s);
 }
 
-/* The leaders exchange what their sides have found, and tell their sides. */
+/* An exchange with the other side. */
+struct crossing {
+    struct mur_scope scope;
+    uint64_t *words;
+    int count;
+    int outcome;     /* at the leader: MPI_SUCCESS, or the error of the exchange */
+    uint64_t told[]; /* what the leader tells its side: the words, and the class of the error */
+};
+
+/* At the leader: what the other side has said lies in `told`. */
+static int meet(struct mur_schedule *s, void *argument)
+{
+    struct crossing *crossing = argument;
+
+    (void)s;
+    for (int i = 0; i < crossing->count; i++)
+        crossing->told[i] &= crossing->words[i];
+    crossing->told[crossing->count] = (uint64_t)mur_error_class(crossing->outcome);
+    return MPI_SUCCESS;
+}
+
+static int arrive(struct mur_schedule *s, void *argument)
+{
+    struct crossing *crossing = argument;
+    int class = (int)crossing->told[crossing->count];
+
+    (void)s;
+    memcpy(crossing->words, crossing->told, (size_t)crossing->count * sizeof *crossing->words);
+    if (class && crossing->scope.on_loss)
+        crossing->scope.on_loss(crossing->scope.owner);
+    if (class && !crossing->outcome)
+        return mur_error(class,
+                         "rank %d, which speaks for this group, cannot reach the other group; its own error "
+                         "says why",
+                         crossing->scope.leader);
+    return crossing->outcome;
+}
+
+/* The leaders exchange what their sides have found, and tell their sides, also that they could not. */
 static void and_with_other_side(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
 {
     struct mur_type *type = mur_type_find(MPI_UINT64_T);
     struct mur_comm *comm = s->comm;
     uint32_t context = s->context;
     int tag = s->tag;
+    struct crossing *crossing =
+        mur_schedule_memory(s, sizeof *crossing + ((size_t)count + 1) * sizeof crossing->told[0]);
 
+    if (!crossing)
+        return;
+    *crossing = (struct crossing){.scope = *scope, .words = words, .count = count};
     if (comm->rank == scope->leader) {
-        uint64_t *other = mur_schedule_memory(s, (size_t)count * sizeof *other);
-
         mur_schedule_move(s, scope->bridge, scope->bridge_context, scope->bridge_tag);
-        mur_schedule_receive(s, other, count, type, scope->bridge_rank);
+        mur_schedule_receive(s, crossing->told, count, type, scope->bridge_rank);
+        mur_schedule_tolerate(s, &crossing->outcome);
         mur_schedule_send(s, words, count, type, scope->bridge_rank);
+        mur_schedule_tolerate(s, &crossing->outcome);
         mur_schedule_fence(s);
-        mur_schedule_reduce(s, mur_op_find(MPI_BAND), other, words, count, type);
+        mur_schedule_call(s, meet, crossing);
         mur_schedule_fence(s);
         mur_schedule_move(s, comm, context, tag);
     }
-    mur_coll_bcast(s, words, count, type, scope->leader);
+    mur_coll_bcast(s, crossing->told, count + 1, type, scope->leader);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, arrive, crossing);
     mur_schedule_fence(s);
 }
 
@@ -125,8 +170,10 @@ void mur_scope_and(struct mur_schedule *s, const struct mur_scope *scope, uint64
 
 static void try(struct mur_schedule *s, struct agreement *agreement);
 
-static void give_back(struct agreement *agreement)
+static void give_back(void *argument)
 {
+    struct agreement *agreement = argument;
+
     while (agreement->taken)
         mur_context_free(agreement->contexts[--agreement->taken]);
 }
@@ -289,6 +336,8 @@ void mur_agree(struct mur_schedule *s, const struct mur_scope *scope, int wanted
     if (!agreement)
         return;
     agreement->scope = *scope;
+    agreement->scope.on_loss = give_back;
+    agreement->scope.owner = agreement;
     agreement->newcomm = newcomm;
     agreement->wanted = wanted;
     agreement->has_failed = has_failed;

@@ -17,12 +17,17 @@ struct mur_scope {
     struct mur_comm *bridge;
     uint32_t bridge_context;
     int bridge_rank, bridge_tag;
+    /* Called with the owner at each member of this side before the schedule fails, since the other side is out of
+     * reach; or NULL. */
+    void (*on_loss)(void *owner);
+    void *owner;
 };
 
 /* All of an intracommunicator, or both sides of an intercommunicator. The schedule is one of this communicator. */
 struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *comm);
 
-/* Adds the steps that replace `words` by the bitwise and of all members' words. */
+/* Adds the steps that replace `words` by the bitwise and of all members' words. Where the speaker cannot reach that of
+ * the other side, the schedule fails at all members of this side. */
 void mur_scope_and(struct mur_schedule *schedule, const struct mur_scope *scope, uint64_t *words, int count);
 
 /* The error of the others where a call has failed at one rank of `whose`: "communicator", "local group". */

@@ -4,6 +4,7 @@
 #include "comm/from_group.h"
 
 #include "base/error.h"
+#include "coll/schedule.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "engine/foreign.h"
@@ -113,7 +114,8 @@ int mur_intercomm_create_from_groups(struct mur_group *local_group, int local_le
     *newcomm = NULL;
     if (rc || !local)
         return rc;
-    rc = meet(local, local_leader, remote, remote_leader, stringtag, newcomm);
+    rc = mur_collective_result(meet(local, local_leader, remote, remote_leader, stringtag, newcomm),
+                               local_group->size + remote->size);
     mur_comm_release(local);
     return rc;
 }

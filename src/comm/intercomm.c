@@ -27,15 +27,15 @@ static int exchange(const struct bridge *bridge, const void *out, int out_count,
 {
     uint32_t context = bridge->comm->context + MUR_CONTEXT_LEADERS;
     struct mur_request *receive, *send;
-    int rc = mur_irecv(in, in_count, type, bridge->rank, bridge->tag, bridge->comm, context, &receive);
+    int rc = mur_irecv(in, in_count, type, bridge->rank, bridge->tag, bridge->comm, context, &receive), sent;
 
     if (rc)
         return rc;
-    rc = mur_isend(out, out_count, type, bridge->rank, bridge->tag, bridge->comm, context, MUR_STANDARD, &send);
-    if (rc)
-        return rc;
-    rc = mur_wait(send, MPI_STATUS_IGNORE);
-    return rc ? rc : mur_wait(receive, MPI_STATUS_IGNORE);
+    sent = mur_isend(out, out_count, type, bridge->rank, bridge->tag, bridge->comm, context, MUR_STANDARD, &send);
+    if (!sent)
+        sent = mur_wait(send, MPI_STATUS_IGNORE);
+    rc = mur_wait(receive, MPI_STATUS_IGNORE); /* it has a buffer of the caller's */
+    return sent ? sent : rc;
 }
 
 static int tell(struct mur_comm *comm, void *values, MPI_Count count, struct mur_type *type, int root)
@@ -48,15 +48,29 @@ static int tell(struct mur_comm *comm, void *values, MPI_Count count, struct mur
     return mur_schedule_run(s);
 }
 
+/* The leader tells its group how its exchange has ended, `rc`, and, in `values`, what it has learned. All return the
+ * same class of error, the leader its own error. */
+static int tell_outcome(struct mur_comm *comm, int rc, int *values, int count, int leader)
+{
+    struct mur_type *type = mur_type_find(MPI_INT);
+    int class = rc ? mur_error_class(rc) : MPI_SUCCESS, told = tell(comm, &class, 1, type, leader);
+
+    if (!rc && !told && class)
+        rc = mur_error(class, "rank %d, the leader of this group, cannot reach the other one; its own error says why",
+                       leader);
+    if (rc || told)
+        return rc ? rc : told;
+    return tell(comm, values, count, type, leader);
+}
+
 /* All are of one world, so their numbers mean the same to all. */
 static int learn_numbers(struct mur_comm *local, int leader, const struct bridge *bridge, int *processes, int size)
 {
-    struct mur_type *type = mur_type_find(MPI_INT);
     int rc = MPI_SUCCESS;
 
     if (local->rank == leader)
-        rc = exchange(bridge, local->processes, local->size, processes, size, type);
-    return rc ? rc : tell(local, processes, size, type, leader);
+        rc = exchange(bridge, local->processes, local->size, processes, size, mur_type_find(MPI_INT));
+    return tell_outcome(local, rc, processes, size, leader);
 }
 
 static bool can_all_be_called(const struct mur_identity *identities, int count)
@@ -106,8 +120,7 @@ static int learn_identities(struct mur_comm *local, int leader, const struct bri
     if (!theirs)
         return mur_error(MPI_ERR_NO_MEM, "no memory to learn who %d processes are", size);
     rc = exchange_identities(local, leader, bridge, theirs, size, &can_call);
-    if (!rc)
-        rc = tell(local, &can_call, 1, mur_type_find(MPI_INT), leader);
+    rc = tell_outcome(local, rc, &can_call, 1, leader);
     if (!rc && !can_call)
         rc = mur_error(MPI_ERR_OTHER, "some process of the two groups has no network address, or cannot open a socket, "
                                       "by which processes of another job could reach it");
@@ -134,7 +147,7 @@ static int learn_remote(struct mur_comm *local, int leader, const struct bridge 
         rc = exchange(bridge, &mine, 2, &theirs, 2, type);
         theirs.is_mixed |= mine.is_mixed;
     }
-    if (rc || (rc = tell(local, &theirs, 2, type, leader)))
+    if ((rc = tell_outcome(local, rc, (int *)&theirs, 2, leader)))
         return rc;
     processes = malloc((size_t)theirs.size * sizeof *processes);
     if (!processes)
@@ -180,7 +193,7 @@ static int agree(struct mur_comm *comm, const struct mur_scope *between, int wan
     return rc;
 }
 
-int mur_intercomm_create(struct mur_comm *local_comm, int local_leader, struct mur_comm *peer_comm, int remote_leader,
+static int try_to_create(struct mur_comm *local_comm, int local_leader, struct mur_comm *peer_comm, int remote_leader,
                          int tag, struct mur_comm **newcomm)
 {
     struct bridge bridge = {peer_comm, remote_leader, tag};
@@ -204,6 +217,15 @@ int mur_intercomm_create(struct mur_comm *local_comm, int local_leader, struct m
     if (peer_comm)
         scope.bridge_context = peer_comm->context + MUR_CONTEXT_LEADERS;
     return agree(local_comm, &scope, 2, false, newcomm);
+}
+
+/* Both groups would wait for one that has no memory. */
+int mur_intercomm_create(struct mur_comm *local_comm, int local_leader, struct mur_comm *peer_comm, int remote_leader,
+                         int tag, struct mur_comm **newcomm)
+{
+    int rc = try_to_create(local_comm, local_leader, peer_comm, remote_leader, tag, newcomm);
+
+    return mur_collective_result(rc, local_comm->size + 1);
 }
 
 /* Each side learns what the other passed, out of two intersections: of `high` and of its opposite. */
