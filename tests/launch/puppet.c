@@ -73,6 +73,14 @@ static void do_kill(char *value)
         pause();
 }
 
+/* Until somebody continues it. */
+static void do_stop(char *value)
+{
+    (void)value;
+    fflush(NULL);
+    raise(SIGSTOP);
+}
+
 static void do_wait(char *value)
 {
     (void)value;
@@ -273,6 +281,7 @@ static const struct verb {
     {"line", do_line},   {"error", do_error},         {"daemon", do_daemon},   {"block", do_block},
     {"await", do_await}, {"ignore", do_ignore},       {"node", do_node},       {"descriptors", do_descriptors},
     {"flood", do_flood}, {"signals", do_signals},     {"compute", do_compute}, {"nap", do_nap},
+    {"stop", do_stop},
 };
 
 static void perform(char *word)

@@ -37,6 +37,17 @@ kill -INT $JOB
 ended 130
 same "last words" 2 "$(grep -c saved "$DIR/out")"
 
+# So do stopped ranks: they are continued, and see the signal.
+are_stopped() { # how many
+    [ "$(cat $(survivors | sed 's,.*,/proc/&/stat,') 2>/dev/null | grep -c ') T ')" = "$1" ]
+}
+start -n 2 "$PUPPET" block:15 line:ready stop await:15 line:saved
+until_true has_lines "$DIR/out" 2
+until_true are_stopped 2
+kill -TERM $JOB
+ended 143
+same "last words of stopped ranks" 2 "$(grep -c saved "$DIR/out")"
+
 # Ranks that ignore SIGINT are killed after the grace, or at once at the second SIGINT.
 start -n 2 "$PUPPET" 0/ignore:2 line:ready wait
 until_true has_lines "$DIR/out" 2

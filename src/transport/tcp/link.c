@@ -407,8 +407,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     link->stall_due = 0;
     mur_tcp.is_timed |= mur_in_is_partial(link);
     mur_tcp_watch(fd, EPOLLIN, MUR_TCP_LINK, link, false);
-    link->sent = link->sent > peer_received ? link->sent : peer_received;
-    mur_out_acked(link, peer_received);
+    mur_out_arrived(link, peer_received);
     mur_out_rewind(link);
     link->told = link->received;
     mur_link_heat(link);

@@ -318,12 +318,10 @@ void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value)
 
 /* ---- acknowledged, or to be sent again ---- */
 
-bool mur_out_acked(struct mur_link *link, uint64_t position)
+void mur_out_arrived(struct mur_link *link, uint64_t position)
 {
-    if (position > link->sent)
-        return false;
     if (position <= link->acked)
-        return true; /* older than what the peer said when it joined anew */
+        return; /* older than what the peer said when it joined anew */
     link->acked = position;
     while (link->first && link->first->start + link->first->bytes <= position) {
         struct mur_segment *segment = link->first;
@@ -337,6 +335,13 @@ bool mur_out_acked(struct mur_link *link, uint64_t position)
             segment->sent(segment->argument);
         free_segment(segment);
     }
+}
+
+bool mur_out_acked(struct mur_link *link, uint64_t position)
+{
+    if (position > link->sent)
+        return false;
+    mur_out_arrived(link, position);
     return true;
 }
 

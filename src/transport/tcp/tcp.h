@@ -210,8 +210,10 @@ bool mur_out_send_straight(struct mur_peer *peer, const struct mur_frame *frame,
 void mur_out_flush_all(void);
 void mur_out_write(struct mur_link *link);                              /* as much as the socket takes */
 void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value); /* a frame of the transport's own */
-bool mur_out_acked(struct mur_link *link, uint64_t position);           /* false: it cannot be */
-void mur_out_rewind(struct mur_link *link); /* what is not acknowledged will be sent again */
+/* The peer has received everything up to this position, which lies in the stream: it need not be sent again. */
+void mur_out_arrived(struct mur_link *link, uint64_t position);
+bool mur_out_acked(struct mur_link *link, uint64_t position); /* the same; false: so much has not been sent */
+void mur_out_rewind(struct mur_link *link);                   /* what is not acknowledged will be sent again */
 
 /* splice.c */
 enum { MUR_SPLICE_REFUSED = -2 };                                                       /* to be sent by a copy */
