@@ -11,7 +11,7 @@ static size_t aligned(size_t bytes)
     return (bytes + 7) & ~(size_t)7;
 }
 
-static size_t side_bytes(const struct mur_blocks *blocks, int count)
+static inline size_t side_bytes(const struct mur_blocks *blocks, int count)
 {
     size_t elements = (size_t)count;
 
@@ -19,12 +19,14 @@ static size_t side_bytes(const struct mur_blocks *blocks, int count)
            (blocks->types ? elements * sizeof *blocks->types : 0);
 }
 
-size_t mur_hold_bytes(const struct mur_collective *c, const struct mur_comm *comm)
+size_t mur_hold_measure(const struct mur_collective *c, const struct mur_comm *comm, struct mur_held *held)
 {
+    *held = (struct mur_held){0, 0};
     if (!c->from.is_irregular && !c->to.is_irregular)
         return 0;
-    return side_bytes(&c->from, mur_collective_array_length(c, comm, true)) +
-           side_bytes(&c->to, mur_collective_array_length(c, comm, false));
+    held->from = mur_collective_array_length(c, comm, true);
+    held->to = mur_collective_array_length(c, comm, false);
+    return side_bytes(&c->from, held->from) + side_bytes(&c->to, held->to);
 }
 
 static struct mur_counts copy_counts(struct mur_counts counts, int count, char **memory)
@@ -52,17 +54,15 @@ static char *copy_side(struct mur_blocks *blocks, int count, char *memory)
     return memory + bytes;
 }
 
-void mur_hold_arrays(struct mur_collective *c, const struct mur_comm *comm, void *memory)
+void mur_hold_arrays(struct mur_collective *c, const struct mur_held *held, void *memory)
 {
-    int from = mur_collective_array_length(c, comm, true), to = mur_collective_array_length(c, comm, false);
-
-    copy_side(&c->to, to, copy_side(&c->from, from, memory));
+    copy_side(&c->to, held->to, copy_side(&c->from, held->from, memory));
 }
 
 typedef void type_function(void *context, struct mur_type *type);
 
 /* Calls it for the type of each block of one side; regular blocks share one. */
-static void each_type(const struct mur_blocks *blocks, int count, type_function *call, void *context)
+static inline void each_type(const struct mur_blocks *blocks, int count, type_function *call, void *context)
 {
     if (blocks->type)
         call(context, blocks->type);
@@ -70,11 +70,11 @@ static void each_type(const struct mur_blocks *blocks, int count, type_function 
         call(context, mur_block_type(blocks, i));
 }
 
-static void each_type_of_both(const struct mur_collective *c, const struct mur_comm *comm, type_function *call,
-                              void *context)
+static inline void each_type_of_both(const struct mur_collective *c, const struct mur_held *held, type_function *call,
+                                     void *context)
 {
-    each_type(&c->from, mur_collective_array_length(c, comm, true), call, context);
-    each_type(&c->to, mur_collective_array_length(c, comm, false), call, context);
+    each_type(&c->from, held->from, call, context);
+    each_type(&c->to, held->to, call, context);
 }
 
 static void retain(void *context, struct mur_type *type)
@@ -94,27 +94,28 @@ static void hold_in_step(void *context, struct mur_type *type)
     mur_schedule_hold(context, type);
 }
 
-void mur_hold_retain(const struct mur_collective *c, const struct mur_comm *comm)
+void mur_hold_retain(const struct mur_collective *c, const struct mur_held *held)
 {
     if (c->op)
         mur_op_retain(c->op);
-    each_type_of_both(c, comm, retain, NULL);
+    each_type_of_both(c, held, retain, NULL);
 }
 
-void mur_hold_release(const struct mur_collective *c, const struct mur_comm *comm)
+void mur_hold_release(const struct mur_collective *c, const struct mur_held *held)
 {
     if (c->op)
         mur_op_release(c->op);
-    each_type_of_both(c, comm, release, NULL);
+    each_type_of_both(c, held, release, NULL);
 }
 
 void mur_hold_in_schedule(struct mur_schedule *schedule, struct mur_collective *c)
 {
-    size_t bytes = mur_hold_bytes(c, schedule->owner);
+    struct mur_held held;
+    size_t bytes = mur_hold_measure(c, schedule->owner, &held);
     void *memory = bytes ? mur_schedule_memory(schedule, bytes) : NULL;
 
     if (bytes && !memory)
         return;
-    mur_hold_arrays(c, schedule->owner, memory);
-    each_type_of_both(c, schedule->owner, hold_in_step, schedule);
+    mur_hold_arrays(c, &held, memory);
+    each_type_of_both(c, &held, hold_in_step, schedule);
 }

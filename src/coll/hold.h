@@ -8,15 +8,20 @@
 
 #include "coll/collective.h"
 
-/* The bytes of the arrays that matter at this rank; 0: there are none. */
-size_t mur_hold_bytes(const struct mur_collective *c, const struct mur_comm *comm);
+/* The elements of the arrays of each side that matter at this rank; see mur_collective_array_length. */
+struct mur_held {
+    int from, to;
+};
 
-/* Copies the arrays to `memory`, which has room for mur_hold_bytes and lives as long as the collective. */
-void mur_hold_arrays(struct mur_collective *c, const struct mur_comm *comm, void *memory);
+/* Returns how many bytes the arrays have; 0: there are none. */
+size_t mur_hold_measure(const struct mur_collective *c, const struct mur_comm *comm, struct mur_held *held);
+
+/* Copies the arrays to `memory`, which has room for them and lives as long as the collective. */
+void mur_hold_arrays(struct mur_collective *c, const struct mur_held *held, void *memory);
 
 /* References to what it uses, once the arrays are copied. */
-void mur_hold_retain(const struct mur_collective *c, const struct mur_comm *comm);
-void mur_hold_release(const struct mur_collective *c, const struct mur_comm *comm);
+void mur_hold_retain(const struct mur_collective *c, const struct mur_held *held);
+void mur_hold_release(const struct mur_collective *c, const struct mur_held *held);
 
 /* Arrays and references together, in memory and steps of the schedule. */
 void mur_hold_in_schedule(struct mur_schedule *schedule, struct mur_collective *c);

@@ -11,7 +11,6 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "coll/choose.h"
-#include "coll/hold.h"
 #include "datatype/layout.h"
 #include "engine/engine.h"
 #include "object/request.h"
@@ -220,13 +219,15 @@ static void describe(struct mur_node_op *op, const struct mur_collective *c, str
     op->comm = comm;
     op->board = board;
     op->task.link = NULL;
+    op->is_held = false;
 }
 
 /* Of one that outlives its call: the arrays lie right behind it. */
 static void hold(struct mur_node_op *op)
 {
-    mur_hold_arrays(&op->c, op->comm, op + 1);
-    mur_hold_retain(&op->c, op->comm);
+    mur_hold_arrays(&op->c, &op->held, op + 1);
+    mur_hold_retain(&op->c, &op->held);
+    op->is_held = true;
 }
 
 static void begin(struct mur_node_op *op)
@@ -290,7 +291,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
         return false;
     *is_over = true;
     request->result.error = op->error;
-    mur_hold_release(&op->c, op->comm);
+    if (op->is_held)
+        mur_hold_release(&op->c, &op->held);
     free(op);
     mur_request_complete(request);
     return true;
@@ -298,7 +300,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
 
 int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Request *request)
 {
-    struct mur_node_op *op = malloc(sizeof *op + mur_hold_bytes(c, comm));
+    struct mur_held held;
+    struct mur_node_op *op = malloc(sizeof *op + mur_hold_measure(c, comm, &held));
     struct mur_request *started = op ? mur_request_create(MUR_COLLECTIVE, comm, NULL) : NULL;
     bool is_over = false;
 
@@ -307,15 +310,17 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
         return mur_collective_no_memory(comm);
     }
     describe(op, c, comm, comm->board);
-    hold(op);
+    op->held = held;
     begin(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
     op->request = started;
     op->task.run = run_nonblocking;
     *request = (MPI_Request)started;
     run_nonblocking(&op->task, &is_over);
-    if (!is_over)
-        mur_task_add(&op->task);
+    if (is_over)
+        return MPI_SUCCESS;
+    hold(op);
+    mur_task_add(&op->task);
     return MPI_SUCCESS;
 }
 
@@ -354,7 +359,7 @@ static void free_kept(struct mur_request *request)
 {
     struct mur_node_op *op = request->extra;
 
-    mur_hold_release(&op->c, op->comm);
+    mur_hold_release(&op->c, &op->held);
     mur_board_close(op->board);
 }
 
@@ -378,6 +383,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     struct mur_request *made;
     struct mur_board *board;
     struct mur_node_op *op;
+    struct mur_held held;
     uint64_t token;
     size_t bytes;
     int rc = share_board(comm, &token);
@@ -385,7 +391,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     if (rc || !token)
         return rc;
     board = mur_board_open(mur_engine.transport->shared(token), comm->rank, comm->size, comm->processes);
-    bytes = sizeof *op + mur_hold_bytes(c, comm);
+    bytes = sizeof *op + mur_hold_measure(c, comm, &held);
     made = board ? mur_request_create_composite(&persistent, comm, NULL, bytes, true) : NULL;
     if (!made) {
         mur_board_close(board);
@@ -393,6 +399,7 @@ int mur_node_keep(const struct mur_collective *c, struct mur_comm *comm, MPI_Req
     }
     op = made->extra;
     describe(op, c, comm, board);
+    op->held = held;
     hold(op);
     op->request = made;
     op->task.run = run_kept;

@@ -4,6 +4,7 @@
 #define MUR_COLL_NODE_H
 
 #include "coll/collective.h"
+#include "coll/hold.h"
 #include "engine/board.h"
 
 /* One collective under way. Performed by `advance`, which does what can be done without waiting. */
@@ -12,7 +13,9 @@ struct mur_node_op {
     struct mur_collective c;
     struct mur_comm *comm;
     struct mur_board *board;
-    struct mur_request *request;             /* of a nonblocking one: holds on to the communicator */
+    struct mur_request *request; /* of a nonblocking one: holds on to the communicator */
+    struct mur_held held;        /* if it outlives its call */
+    bool is_held;
     uint64_t ticket;                         /* its turn on the board */
     bool (*advance)(struct mur_node_op *op); /* true: complete */
     volatile uint8_t is_complete;
