@@ -5,6 +5,7 @@
 
 #include "base/copy.h"
 #include "base/error.h"
+#include "base/settings.h"
 #include "datatype/basic.h"
 #include "datatype/elements.h"
 #include "datatype/logical.h"
@@ -74,13 +75,23 @@ int mur_rma_leaf_find(struct mur_type *type, const char *name, struct mur_rma_le
     return MPI_SUCCESS;
 }
 
+/* MPICH and Open MPI take the bytes of one-sided operations, unlike those of reductions, for small integers. */
+static int check_op(const struct mur_op *op, const struct mur_type *type)
+{
+    bool is_sum = op->reduction <= MUR_REDUCE_LXOR;
+
+    if (is_sum && mur_basics[type->basic].class == MUR_CLASS_BYTE && type->object.predefined && !mur_is_strict())
+        return MPI_SUCCESS;
+    return mur_op_check(op, type);
+}
+
 int mur_rma_leaf_set_op(struct mur_rma_leaf *leaf, const struct mur_op *op)
 {
     int rc;
 
     if (!op->object.predefined)
         return mur_error(MPI_ERR_OP, "op is one of the program's own, but must be predefined");
-    if (op->reduction < MUR_REDUCE_REPLACE && leaf->bytes && (rc = mur_op_check(op, leaf->type)))
+    if (op->reduction < MUR_REDUCE_REPLACE && leaf->bytes && (rc = check_op(op, leaf->type)))
         return rc;
     mur_rma_leaf_fill(leaf, leaf->type, (enum mur_reduction)op->reduction);
     return MPI_SUCCESS;

@@ -68,6 +68,19 @@ static void one_sided(void)
     ALLOWED(MPI_Compare_and_swap(&one, memory, &got, MPI_CHAR, rank, 0, win), MPI_ERR_TYPE);
     MPI_Win_fence(0, win);
     CHECK(is_strict || *memory == 1);
+    /* bytes are small integers here, though not in reductions; also if there are none */
+    unsigned char byte = 200, before = 0;
+
+    MPI_Barrier(comm);
+    *memory = 100;
+    MPI_Win_fence(0, win);
+    ALLOWED(MPI_Get_accumulate(&byte, 1, MPI_BYTE, &before, 1, MPI_BYTE, rank, 0, 1, MPI_BYTE, MPI_MAX, win),
+            MPI_ERR_OP);
+    ALLOWED(MPI_Get_accumulate(&byte, 0, MPI_BYTE, &before, 0, MPI_BYTE, rank, 0, 0, MPI_BYTE, MPI_SUM, win),
+            MPI_ERR_OP);
+    MPI_Win_fence(0, win);
+    CHECK(is_strict || (before == 100 && (unsigned char)*memory == 200));
+    CHECK(class_of(MPI_Reduce_local(&byte, &before, 1, MPI_BYTE, MPI_SUM)) == MPI_ERR_OP);
     MPI_Win_free(&win);
 }
 
