@@ -138,11 +138,9 @@ int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
  * the others would wait for one that has no memory; what has `failed` before, for any other reason, they know of. */
 static int give(int failed, int rc, int ranks, struct mur_comm *made, MPI_Comm *newcomm)
 {
-    if (failed)
-        return failed;
-    if (!rc)
-        *newcomm = made ? (MPI_Comm)made : MPI_COMM_NULL;
-    return mur_collective_result(rc, ranks);
+    if (newcomm) /* whose arguments were refused has none */
+        *newcomm = made && !failed && !rc ? (MPI_Comm)made : MPI_COMM_NULL;
+    return failed ? failed : mur_collective_result(rc, ranks);
 }
 
 /* A copy has no hints of the original's (since MPI-4.0), only those given. */

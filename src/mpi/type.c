@@ -34,8 +34,7 @@ static int widen(struct mur_counts counts, MPI_Count length, MPI_Count **copy, c
 
 static int hand_out(int rc, struct mur_type *type, MPI_Datatype *handle)
 {
-    if (!rc)
-        *handle = mur_type_hand_out(type);
+    *handle = rc ? MPI_DATATYPE_NULL : mur_type_hand_out(type);
     return rc;
 }
 

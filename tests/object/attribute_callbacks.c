@@ -143,12 +143,46 @@ static void leave_for_finalize(void)
     MPI_Type_free_keyval(&type_key);
 }
 
+static int refuse_comm(MPI_Comm comm, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)comm, (void)keyval, (void)extra, (void)in, (void)out, (void)flag;
+    return MPI_ERR_OTHER;
+}
+
+static int refuse_type(MPI_Datatype type, int keyval, void *extra, void *in, void *out, int *flag)
+{
+    (void)type, (void)keyval, (void)extra, (void)in, (void)out, (void)flag;
+    return MPI_ERR_OTHER;
+}
+
+/* Where a copy is refused there is no duplicate: its handle is null, whatever it was. */
+static void refused_copies(void)
+{
+    MPI_Comm comm, copy = MPI_COMM_SELF;
+    MPI_Datatype type, type_copy = MPI_INT;
+    int refusing;
+
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(refuse_comm, MPI_COMM_NULL_DELETE_FN, &refusing, NULL);
+    MPI_Comm_set_attr(comm, refusing, NULL);
+    CHECK(MPI_Comm_dup(comm, &copy) != MPI_SUCCESS && copy == MPI_COMM_NULL);
+    MPI_Comm_free_keyval(&refusing);
+    MPI_Comm_free(&comm);
+    MPI_Type_contiguous(2, MPI_INT, &type);
+    MPI_Type_create_keyval(refuse_type, MPI_TYPE_NULL_DELETE_FN, &refusing, NULL);
+    MPI_Type_set_attr(type, refusing, NULL);
+    CHECK(MPI_Type_dup(type, &type_copy) != MPI_SUCCESS && type_copy == MPI_DATATYPE_NULL);
+    MPI_Type_free_keyval(&refusing);
+    MPI_Type_free(&type);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     on_itself();
     contents();
+    refused_copies();
     leave_for_finalize();
     MPI_Finalize();
     CHECK(finalize_calls == 5);
