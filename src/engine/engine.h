@@ -98,7 +98,7 @@ bool mur_poke(void);
 /* For calls that may complete at once, without a pass of progress: windows, files, tests of requests that are not
  * active. A rank that makes nothing but such calls still serves others, since every so often one of them makes a pass.
  * The weight says how many of the shortest calls, of a few nanoseconds each, a call is worth. */
-enum { MUR_CALLS_A_PASS = 256, MUR_CALL_SHORT = 1, MUR_CALL_LONG = 8 };
+enum { MUR_CALLS_A_PASS = 256, MUR_CALL_LONG = 8 };
 void mur_engine_pass(void);
 static inline void mur_engine_called(unsigned weight)
 {

@@ -276,15 +276,21 @@ int mur_mpi_win_lock(int lock_type, int rank, int assert, struct mur_win *win)
     return rc ? rc : mur_rma_lock(win, rank, lock_type == MPI_LOCK_EXCLUSIVE, assert);
 }
 
-/* Counted when the lock is free, so that ranks which have asked for it by message may get it. Taking a lock that is
- * free is not counted: this follows. */
+/* With a count of its own: passes that other calls make may all fall where the lock is held, and ranks that have asked
+ * for it by message would never get it. Taking a lock that is free is not counted: this follows. */
+static inline void count_unlock(struct mur_win *win)
+{
+    if (__builtin_expect(++win->unlocks % (MUR_CALLS_A_PASS / 2) == 0, 0))
+        mur_engine_pass();
+}
+
 int mur_mpi_win_unlock(int rank, struct mur_win *win)
 {
     int rc = MPI_SUCCESS;
 
     if (!mur_quick_unlock(win, rank) && rank != MPI_PROC_NULL && !(rc = check_rank(win, rank)))
         rc = mur_rma_unlock(win, rank);
-    mur_engine_called(2 * MUR_CALL_SHORT);
+    count_unlock(win);
     return rc;
 }
 
@@ -297,7 +303,10 @@ int mur_mpi_win_lock_all(int assert, struct mur_win *win)
 
 int mur_mpi_win_unlock_all(struct mur_win *win)
 {
-    return mur_rma_unlock_all(win);
+    int rc = mur_rma_unlock_all(win);
+
+    count_unlock(win);
+    return rc;
 }
 
 /* Programs flush in loops while they wait for others, so a flush counts as a long call: such loops must make progress

@@ -93,6 +93,7 @@ struct mur_win {
     uint8_t access;   /* enum mur_win_access */
     bool has_started; /* an operation since the latest fence */
     bool is_dynamic;
+    uint32_t unlocks; /* to make progress now and then when no lock is held */
     int rank, size;
     struct mur_win_target *targets; /* [size], owned */
     struct mur_comm *comm;          /* of its own */

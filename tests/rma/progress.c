@@ -36,6 +36,22 @@ static void lock_get_unlock(void)
     MPI_Win_unlock(rank, win);
 }
 
+/* What is not quick is counted while the lock is held. */
+static void lock_and_maximum(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    MPI_Accumulate((long[]){1, 2}, 2, MPI_LONG, rank, 1, 2, MPI_LONG, MPI_MAX, win);
+    MPI_Win_unlock(rank, win);
+}
+
+static void lock_and_maxima(void)
+{
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, rank, 0, win);
+    for (int i = 0; i < 3; i++)
+        MPI_Accumulate((long[]){1, 2}, 2, MPI_LONG, rank, 1, 2, MPI_LONG, MPI_MAX, win);
+    MPI_Win_unlock(rank, win);
+}
+
 static void lock_all(void)
 {
     MPI_Win_lock_all(0, own_win);
@@ -194,19 +210,34 @@ static const struct {
     void (*call)(void);
     int needs_lock_all;
 } calls[] = {
-    {lock_unlock, 0},   {lock_get_unlock, 0},
-    {lock_all, 0},      {fence, 0},
-    {get_group, 0},     {test_null, 0},
-    {test_inactive, 0}, {test_any, 0},
-    {test_all, 0},      {test_some, 0},
-    {get_status, 0},    {probe, 0},
-    {write_file, 0},    {read_file, 0},
-    {ask_file, 0},      {send_to_self, 0},
-    {put, 1},           {get, 1},
-    {put_flush, 1},     {flush, 1},
-    {flush_all, 1},     {sync_window, 1},
-    {accumulate, 1},    {accumulate_two, 1},
-    {fetch, 1},         {swap, 1},
+    {lock_unlock, 0},
+    {lock_and_maximum, 0},
+    {lock_and_maxima, 0},
+    {lock_get_unlock, 0},
+    {lock_all, 0},
+    {fence, 0},
+    {get_group, 0},
+    {test_null, 0},
+    {test_inactive, 0},
+    {test_any, 0},
+    {test_all, 0},
+    {test_some, 0},
+    {get_status, 0},
+    {probe, 0},
+    {write_file, 0},
+    {read_file, 0},
+    {ask_file, 0},
+    {send_to_self, 0},
+    {put, 1},
+    {get, 1},
+    {put_flush, 1},
+    {flush, 1},
+    {flush_all, 1},
+    {sync_window, 1},
+    {accumulate, 1},
+    {accumulate_two, 1},
+    {fetch, 1},
+    {swap, 1},
     {put_request, 1},
 };
 
