@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Waiting: spin while every rank of the node can have a core of its own, then yield, then sleep.
+/* Waiting: spin where every rank of the node can have a core of its own, yield where not, then sleep.
  *
  * A spin costs nothing when the core is ours and nobody else wants it; it costs everything when the rank that we
  * wait for needs this very core. So the spin is long where cores (affinity masks of all ranks, the control group's
  * quota) are as many as ranks, and a few polls where they are not. Yielding hands the core to the next rank that is
- * ready; sleeping gives it back for good, until a frame rings. */
+ * ready. When that is a program that computes, the core comes back a time slice later, and the next waits sleep at
+ * once: the scheduler favours who wakes. Sleeping gives the core back for good, until a frame rings. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -21,11 +22,14 @@
 #include "engine/lock.h"
 
 enum {
-    SPIN_OWN_CORE = 100, /* microseconds */
-    YIELD_OWN_CORE = 50,
+    SPIN_OWN_CORE = 150, /* microseconds */
+    YIELD_OWN_CORE = 0,  /* only another program could get the core, for a time slice of milliseconds */
     SPIN_SHARED_CORE = 0,
     YIELD_SHARED_CORE = 500, /* a round of all ranks of a core takes a few microseconds each */
     POLLS_SHARED_CORE = 4,   /* before the first yield */
+    LONG_YIELD = 1000,       /* the core was somebody's who computes; more where the ranks are many: */
+    LONG_YIELD_A_RANK = 10,
+    SLEEPS_A_YIELD = 10, /* after a long yield, so many times as long is slept, not yielded */
     POKES_A_YIELD = 8,
     POKES_A_LOOK = 1024, /* of calls that do not wait, so many come between two that count as a long wait */
 };
@@ -75,6 +79,24 @@ static void yield(void)
     mur_transport_has_yielded = true;
 }
 
+static uint64_t no_yield_before; /* nanoseconds; the engine's lock guards it */
+
+/* Yields unless this has lately handed the core to somebody who keeps it for a time slice: another program, or a rank
+ * that computes. Linux (6.18) takes that slice out of the yielder's share, too, while a sleeper that wakes has a claim
+ * to the core. Returns whether it has. */
+static bool yield_if_short(uint64_t now)
+{
+    uint64_t taken;
+
+    if (now < no_yield_before)
+        return false;
+    yield();
+    taken = mur_clock_ns() - now;
+    if (taken > 1000u * (LONG_YIELD + LONG_YIELD_A_RANK * (uint64_t)mur_process.local_size))
+        no_yield_before = now + (1 + SLEEPS_A_YIELD) * taken;
+    return true;
+}
+
 /* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
 static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
@@ -90,9 +112,11 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         mur_cpu_relax();
         waiter->polls -= 32; /* the clock again after so many polls */
         mur_engine_breathe();
-    } else if (now - waiter->since < budget.spin + budget.yield) {
-        yield();
-    } else if (!mur_wait_is_long) {
+        return;
+    }
+    if (now - waiter->since < budget.spin + budget.yield && yield_if_short(now))
+        return;
+    if (!mur_wait_is_long) {
         mur_wait_is_long = true; /* one more pass */
     } else {
         mur_wait_is_long = false;
