@@ -86,8 +86,8 @@ struct mur_waiter {
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
 
-/* True in the pass of progress before a waiting rank goes to sleep: then is the time to look at what would cost too
- * much in every pass. */
+/* True when a rank that is about to sleep runs its tasks for the last time, those who write for it being bound to wake
+ * it from then on: then is the time to look at what would cost too much in every pass. */
 extern bool mur_wait_is_long;
 
 /* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep

@@ -116,16 +116,13 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     }
     if (now - waiter->since < budget.spin + budget.yield && yield_if_short(now))
         return;
-    if (!mur_wait_is_long) {
-        mur_wait_is_long = true; /* one more pass */
-    } else {
-        mur_wait_is_long = false;
-        mur_counters.idle_sleeps++;
-        mur_engine_rest();
-        mur_counters.sleep_ns += mur_clock_ns() - now;
-        waiter->since = 0;
-        waiter->polls = 0;
-    }
+    mur_counters.idle_sleeps++;
+    mur_wait_is_long = true;
+    mur_engine_rest();
+    mur_wait_is_long = false;
+    mur_counters.sleep_ns += mur_clock_ns() - now;
+    waiter->since = 0;
+    waiter->polls = 0;
 }
 
 void mur_waiter_idle(struct mur_waiter *waiter)
