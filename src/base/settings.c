@@ -54,6 +54,8 @@ const struct mur_setting mur_setting_table[] = {
      "how long a waiting rank yields its core before it sleeps; -1 chooses by cores and ranks"},
     {"MUR_COLL_BOARD", "coll", "0 or 1", 1, 0, 1, SETTING(coll_board), MUR_ANY_TIME, true,
      "collectives of ranks on one node go through memory that they share; 0 uses messages for everything"},
+    {"MUR_COLL_FLAT", "coll", "ranks", 8, 1, INT_MAX, SETTING(coll_flat), MUR_ANY_TIME, true,
+     "up to which each rank of a node looks at what all others have; more tell each other along a tree"},
     {"MUR_COLL_VERBOSE", "coll", "0 or 1", 0, 0, 1, SETTING(coll_verbose), MUR_ANY_TIME, false,
      "rank 0 tells what performs each kind of collective (MUR_COLL=kind:algorithm,... asks for another)"},
     {"MUR_COLL_PIECE", "coll", "bytes", 32768, 64, LONG_MAX, SETTING(coll_piece), MUR_ANY_TIME, true,

@@ -21,7 +21,7 @@ struct mur_settings {
     long unexpected_max;
     long wait_spin;
     long wait_yield;
-    long coll_board;
+    long coll_board, coll_flat;
     long coll_verbose;
     long coll_piece;
     long coll_line_ns;

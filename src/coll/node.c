@@ -15,7 +15,10 @@
 #include "engine/engine.h"
 #include "object/request.h"
 
-enum { CHAIN_MOST = 128 << 10 }; /* bytes of a reduce; more are better added by all ranks at the same time */
+enum {
+    CHAIN_MOST = 128 << 10, /* bytes of a reduce; more are better added by all ranks at the same time */
+    ADD_MOST = 64,          /* ranks of which each may add up what all others have, in scans */
+};
 
 void mur_node_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out)
 {
@@ -65,10 +68,19 @@ void mur_node_write_part(struct mur_board *board, const char *buffer, MPI_Count 
 
 typedef bool advance_function(struct mur_node_op *op);
 
-/* What ranks have to tell each other is so many bytes of each. */
-static advance_function *choose_small(size_t bytes)
+static bool is_crowded(const struct mur_comm *comm)
 {
-    return bytes <= MUR_BOARD_FEW ? mur_node_lines : bytes <= MUR_BOARD_SLOT ? mur_node_slots : NULL;
+    return comm->size > mur_settings.coll_flat;
+}
+
+/* What ranks have to tell each other is so many bytes of each. */
+static advance_function *choose_small(const struct mur_comm *comm, size_t bytes)
+{
+    if (bytes <= MUR_BOARD_FEW)
+        return is_crowded(comm) ? mur_node_tree_lines : mur_node_lines;
+    if (bytes <= MUR_BOARD_SLOT)
+        return is_crowded(comm) ? mur_node_tree_slots : mur_node_slots;
+    return NULL;
 }
 
 /* Of gapless types only; all ranks give the same type and operation. */
@@ -90,7 +102,10 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
 
     if (!is_plain_reduction(c) || (c->kind == MUR_REDUCE_SCATTER && c->to.is_irregular))
         return NULL;
-    if ((small = choose_small(c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes)))
+    small = choose_small(comm, c->kind == MUR_REDUCE_SCATTER ? bytes * (size_t)comm->size : bytes);
+    if (small && is_crowded(comm) && comm->size > ADD_MOST && c->kind != MUR_REDUCE && c->kind != MUR_ALLREDUCE)
+        return NULL;
+    if (small)
         return small;
     if (mur_node_parts_stride(element) * (size_t)comm->size > comm->board->half)
         return NULL; /* an element of all ranks must fit */
@@ -141,14 +156,14 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         return choose_irregular(c, comm);
     switch (c->kind) {
     case MUR_BARRIER:
-        return mur_node_lines;
+        return choose_small(comm, 0);
     case MUR_BCAST:
         bytes = mur_blocks_bytes(&c->to);
-        if ((small = choose_small(bytes)))
+        if ((small = choose_small(comm, bytes)))
             return small;
         return ranks == 2 ? mur_node_cells : mur_node_stream;
     case MUR_ALLGATHER:
-        if (!c->to.is_irregular && (small = choose_small(mur_block_bytes(c))))
+        if (!c->to.is_irregular && (small = choose_small(comm, mur_block_bytes(c))))
             return small;
         bytes = c->to.is_irregular ? all_bytes(&c->to, comm->size) : ranks * mur_block_bytes(c);
         if (ranks == 2)
@@ -158,13 +173,13 @@ static advance_function *choose(const struct mur_collective *c, const struct mur
         return c->to.is_irregular ? mur_node_share_irregular : mur_node_share;
     case MUR_GATHER:
         bytes = mur_block_bytes(c);
-        return (small = choose_small(bytes)) ? small : choose_blocks(comm, ranks * bytes);
+        return (small = choose_small(comm, bytes)) ? small : choose_blocks(comm, ranks * bytes);
     case MUR_SCATTER:
         bytes = ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-        return (small = choose_small(bytes)) ? small : choose_blocks(comm, bytes);
+        return (small = choose_small(comm, bytes)) ? small : choose_blocks(comm, bytes);
     case MUR_ALLTOALL:
         bytes = ranks * mur_block_bytes(c);
-        return (small = choose_small(bytes)) ? small : choose_blocks(comm, ranks * bytes);
+        return (small = choose_small(comm, bytes)) ? small : choose_blocks(comm, ranks * bytes);
     case MUR_REDUCE:
     case MUR_ALLREDUCE:
     case MUR_REDUCE_SCATTER:
@@ -180,6 +195,7 @@ static const char *name_of(advance_function *advance)
 {
     return advance == mur_node_lines                                          ? "board, lines"
            : advance == mur_node_slots                                        ? "board, slots"
+           : advance == mur_node_tree_lines || advance == mur_node_tree_slots ? "board, tree"
            : advance == mur_node_share || advance == mur_node_share_irregular ? "board, blocks"
            : advance == mur_node_share_slices                                 ? "board, slices"
            : advance == mur_node_stream                                       ? "board, pieces"

@@ -25,7 +25,8 @@ struct mur_node_op {
     int stage, step;
     int next;           /* the rank to be waited for next */
     uint64_t call;      /* what this rank calls, see mur_node_call */
-    uint64_t number;    /* of the lines used */
+    uint64_t number;    /* of the lines used, */
+    uint64_t depth;     /* and how many there are: MUR_BOARD_DEPTH lines, or MUR_BOARD_SLOTS slots */
     uint64_t phase;     /* of this rank when the piece under way began */
     MPI_Count position; /* elements (bytes of a broadcast) done before the piece under way, */
     MPI_Count piece;    /* and in it */
@@ -42,8 +43,10 @@ int mur_node_start(const struct mur_collective *collective, struct mur_comm *com
 int mur_node_keep(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
 
 /* The algorithms. */
-bool mur_node_lines(struct mur_node_op *op);           /* node_small.c: what fits into lines, */
-bool mur_node_slots(struct mur_node_op *op);           /* node_small.c: and what fits into slots */
+bool mur_node_lines(struct mur_node_op *op);      /* node_small.c: what fits into lines, */
+bool mur_node_slots(struct mur_node_op *op);      /* node_small.c: and what fits into slots */
+bool mur_node_tree_lines(struct mur_node_op *op); /* node_tree.c: the same among many ranks */
+bool mur_node_tree_slots(struct mur_node_op *op);
 bool mur_node_share(struct mur_node_op *op);           /* node_blocks.c: blocks that fit into a half */
 bool mur_node_share_irregular(struct mur_node_op *op); /* node_blocks.c: allgather of blocks that differ */
 bool mur_node_share_slices(struct mur_node_op *op);    /* node_blocks.c: allgather of large blocks */
@@ -54,15 +57,21 @@ bool mur_node_chain(struct mur_node_op *op);           /* node_chain.c: from ran
 bool mur_node_reduce_pair(struct mur_node_op *op);     /* node_pair.c: between two ranks */
 bool mur_node_cells(struct mur_node_op *op);           /* node_cells.c: blocks, each pair for itself */
 
+/* node_small.c: where a rank's data are; writing this rank's; reading what this rank needs of all. */
+unsigned char *mur_node_data(const struct mur_node_op *op, int rank);
+void mur_node_write_own(struct mur_node_op *op);
+void mur_node_read(struct mur_node_op *op);
+
 /* Whether a link of a chain holds an element of so many bytes. */
 bool mur_node_chain_fits(const struct mur_board *board, size_t element);
 
 /* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
- * lines; announcing it; looking at what the others have announced after a large one; and, while waiting, whether that
- * is in vain, as somebody has announced something else. Then the board is broken, and all else on it is refused. All
- * errors are in op->error. */
+ * lines, or announced; announcing it; looking at what the others have announced after a large one; and, while waiting,
+ * whether that is in vain, as somebody has announced something else. Then the board is broken, and all else on it is
+ * refused. All errors are in op->error. */
 uint64_t mur_node_call(const struct mur_node_op *op);
 void mur_node_compare(struct mur_node_op *op, int first, int last);
+void mur_node_compare_announced(struct mur_node_op *op, int rank);
 void mur_node_announce(const struct mur_node_op *op);
 void mur_node_look_back(struct mur_node_op *op);
 bool mur_node_waits_in_vain(struct mur_node_op *op);

@@ -117,6 +117,21 @@ static bool differs_from_any(struct mur_node_op *op)
     return false;
 }
 
+/* Whoever is asleep must see it, too. Whoever reads what is written after this knows it. */
+static void break_board(const struct mur_board *board)
+{
+    atomic_store_explicit(&board->memory->is_broken, 1, memory_order_relaxed);
+    for (int rank = 0; rank < board->size; rank++)
+        if (rank != board->rank)
+            mur_board_rouse(board, rank);
+}
+
+void mur_node_compare_announced(struct mur_node_op *op, int rank)
+{
+    if (!op->error && differs_from(op, rank))
+        break_board(op->board);
+}
+
 void mur_node_look_back(struct mur_node_op *op)
 {
     if (part(op->call, 0, 32) >= LOOK_BACK_LEAST && !op->error)
@@ -135,15 +150,6 @@ bool mur_node_refuse(struct mur_node_op *op)
             mur_error(MPI_ERR_OTHER, "ranks have called collectives that do not fit together on this communicator "
                                      "before; it is of no use any more");
     return true;
-}
-
-/* Whoever is asleep must see it, too. */
-static void break_board(const struct mur_board *board)
-{
-    atomic_store_explicit(&board->memory->is_broken, 1, memory_order_relaxed);
-    for (int rank = 0; rank < board->size; rank++)
-        if (rank != board->rank)
-            mur_board_rouse(board, rank);
 }
 
 bool mur_node_waits_in_vain(struct mur_node_op *op)

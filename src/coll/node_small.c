@@ -1,24 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Small collectives: every rank posts what it has in its line or slot, looks at those that it needs, and is done. One
- * step, whatever the number of ranks, so that a core which ranks share changes hands once. Reductions go through the
- * ranks in their order at every rank: all get the same bits. */
+ * step, whatever the number of ranks, so that a core which ranks share changes hands once (among many ranks:
+ * node_tree.c). Reductions go through the ranks in their order at every rank: all get the same bits. */
 #include "coll/node.h"
 
 #include "base/copy.h"
 
-static unsigned char *data_of(const struct mur_node_op *op, int rank)
+unsigned char *mur_node_data(const struct mur_node_op *op, int rank)
 {
-    if (op->advance == mur_node_lines)
+    if (op->depth == MUR_BOARD_DEPTH)
         return mur_board_line(op->board, rank, op->number)->data;
     return mur_board_slot(op->board, rank, op->number);
 }
 
-/* Writes what this rank has to tell. */
-static void write_slot(struct mur_node_op *op)
+void mur_node_write_own(struct mur_node_op *op)
 {
     const struct mur_collective *c = &op->c;
     const struct mur_blocks *from = &c->from, *to = &c->to;
-    unsigned char *out = data_of(op, op->board->rank);
+    unsigned char *out = mur_node_data(op, op->board->rank);
     bool is_root = op->board->rank == c->root, is_in_place = from->buffer == MPI_IN_PLACE;
 
     switch (c->kind) {
@@ -117,9 +116,9 @@ static void reduce_slots(struct mur_node_op *op, int last, size_t skip, MPI_Coun
 
     if (last < 0)
         return;
-    mur_copy(out, data_of(op, last) + skip, (size_t)(count * type->size));
+    mur_copy(out, mur_node_data(op, last) + skip, (size_t)(count * type->size));
     for (int rank = last - 1; rank >= 0; rank--)
-        mur_op_apply(op->c.op, data_of(op, rank) + skip, out, count, type);
+        mur_op_apply(op->c.op, mur_node_data(op, rank) + skip, out, count, type);
 }
 
 static void read_blocks(struct mur_node_op *op, size_t skip, bool with_own)
@@ -128,7 +127,7 @@ static void read_blocks(struct mur_node_op *op, size_t skip, bool with_own)
 
     for (int rank = 0; rank < op->board->size; rank++)
         if (with_own || rank != op->board->rank)
-            mur_node_unpack(data_of(op, rank) + skip, mur_block(to, rank), to->count, to->type);
+            mur_node_unpack(mur_node_data(op, rank) + skip, mur_block(to, rank), to->count, to->type);
 }
 
 /* The block that a rank has for itself, from buffer to buffer. */
@@ -137,7 +136,7 @@ static void keep_own(struct mur_node_op *op, const void *in, const struct mur_bl
     mur_copy_typed(in, from->count, from->type, out, op->c.to.count, op->c.to.type);
 }
 
-static void read_slots(struct mur_node_op *op)
+void mur_node_read(struct mur_node_op *op)
 {
     const struct mur_collective *c = &op->c;
     const struct mur_blocks *from = &c->from, *to = &c->to;
@@ -147,7 +146,7 @@ static void read_slots(struct mur_node_op *op)
     switch (c->kind) {
     case MUR_BCAST:
         if (!is_root)
-            mur_node_unpack(data_of(op, c->root), to->buffer, to->count, to->type);
+            mur_node_unpack(mur_node_data(op, c->root), to->buffer, to->count, to->type);
         break;
     case MUR_GATHER:
         if (is_root) {
@@ -158,7 +157,7 @@ static void read_slots(struct mur_node_op *op)
         break;
     case MUR_SCATTER:
         if (!is_root)
-            mur_node_unpack(data_of(op, c->root) + (size_t)rank * mur_blocks_bytes(to), to->buffer, to->count,
+            mur_node_unpack(mur_node_data(op, c->root) + (size_t)rank * mur_blocks_bytes(to), to->buffer, to->count,
                             to->type);
         else if (to->buffer != MPI_IN_PLACE)
             keep_own(op, mur_block(from, rank), from, to->buffer);
@@ -208,9 +207,10 @@ static bool take_number(struct mur_node_op *op, uint64_t depth)
 static bool post_and_look(struct mur_node_op *op, uint64_t depth)
 {
     if (op->stage == 0) {
+        op->depth = depth;
         if (!take_number(op, depth))
             return false;
-        write_slot(op);
+        mur_node_write_own(op);
         mur_board_line(op->board, op->board->rank, op->number)->call = op->call;
         mur_board_post(op->board, op->number);
         op->stage = 1;
@@ -219,7 +219,7 @@ static bool post_and_look(struct mur_node_op *op, uint64_t depth)
         return false;
     compare(op);
     if (!op->error)
-        read_slots(op);
+        mur_node_read(op);
     return true;
 }
 

@@ -169,6 +169,7 @@ static void reset(struct mur_board_memory *memory)
         atomic_store_explicit(&memory->lines[i].number, 0, memory_order_relaxed);
     for (int i = 0; i < memory->ranks; i++) {
         atomic_store_explicit(&phases[i].value, 0, memory_order_relaxed);
+        atomic_store_explicit(&phases[i].arrived, 0, memory_order_relaxed);
         for (int k = 0; k < MUR_BOARD_CALLS; k++)
             atomic_store_explicit(&phases[i].calls[k], 0, memory_order_relaxed);
     }
@@ -259,6 +260,15 @@ void mur_board_pass(struct mur_board *board)
 {
     atomic_store_explicit(&board->phases[board->rank].value, ++board->phase, memory_order_release);
     mur_engine.transport->rouse(board->processes, board->size);
+}
+
+void mur_board_arrive(struct mur_board *board, int rank)
+{
+    atomic_store_explicit(&board->phases[board->rank].arrived, board->arrival, memory_order_release);
+    if (rank == MUR_BOARD_EVERYBODY)
+        mur_engine.transport->rouse(board->processes, board->size);
+    else if (rank != board->rank)
+        mur_board_rouse(board, rank);
 }
 
 bool mur_board_all_posted(struct mur_board *board, uint64_t number, int *next)

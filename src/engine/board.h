@@ -56,6 +56,8 @@ struct mur_board_phase {
     _Atomic uint64_t value;    /* released; pairs with the acquire in mur_board_has_passed */
     _Atomic uint32_t can_copy; /* of the counts of what a pair's receiver has read: it may copy from the sender */
     _Atomic uint64_t calls[MUR_BOARD_CALLS]; /* the latest collectives that the rank has begun, for those who wait */
+    _Atomic uint64_t arrived;                /* arrivals of the rank and of all below it in the tree (coll/node_tree.c);
+                                              * released, pairs with the acquire there */
 } __attribute__((aligned(64)));
 
 /* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
@@ -129,6 +131,8 @@ struct mur_board {
     uint64_t current;                      /* and those that are complete: they run one after the other */
     uint64_t number;                       /* of the latest line of this rank */
     uint64_t posted;                       /* what all ranks are known to have posted */
+    uint64_t arrival;                      /* of the tree: how many there have been, */
+    uint64_t arrived;                      /* and the latest number in which all ranks have waited for all */
     uint64_t phase;                        /* of this rank */
     uint64_t passed;                       /* what all ranks are known to have passed */
     uint64_t others[MUR_BOARD_USES];       /* a use may begin when all have passed this: the other uses are over */
@@ -199,6 +203,10 @@ void mur_board_rouse(const struct mur_board *board, int rank);
 /* Announces this rank's line of a number, or its next phase. */
 void mur_board_post(struct mur_board *board, uint64_t number);
 void mur_board_pass(struct mur_board *board);
+
+/* Announces that this rank and those below it have arrived, to one rank, or to all. */
+enum { MUR_BOARD_EVERYBODY = -1 };
+void mur_board_arrive(struct mur_board *board, int rank);
 
 /* Writes what other ranks read, into the halves. Before a core writes a line that another has read, it must take it out
  * of that one's cache. Where the two share none that can take ten times as long as the copy: then the data go past the

@@ -5,7 +5,7 @@
 #include "forms.h"
 #include "random.h"
 
-enum { MOST = 100000 };
+enum { MOST = 100000, RANKS_MOST = 20 };
 
 static int rank, size;
 
@@ -23,7 +23,7 @@ static int form; /* blocking, nonblocking, persistent */
 
 static int call(const struct call *c, MPI_Comm comm)
 {
-    static int out[MOST * 16], in[MOST * 16];
+    static int out[MOST * RANKS_MOST], in[MOST * RANKS_MOST];
     MPI_Info no = MPI_INFO_NULL;
     MPI_Request request;
     int n = c->count;
@@ -120,8 +120,9 @@ static void check_board(void)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         disagree((struct call){"allreduce", 0, counts[i][0], MPI_SUM},
                  (struct call){"allreduce", 0, counts[i][1], MPI_SUM}, MPI_ERR_COUNT);
-        disagree((struct call){"alltoall", 0, counts[i][0], MPI_SUM},
-                 (struct call){"alltoall", 0, counts[i][1], MPI_SUM}, MPI_ERR_COUNT);
+        if (size <= 16 || counts[i][0] + counts[i][1] < 100) /* of more ranks some would use messages, unseen */
+            disagree((struct call){"alltoall", 0, counts[i][0], MPI_SUM},
+                     (struct call){"alltoall", 0, counts[i][1], MPI_SUM}, MPI_ERR_COUNT);
     }
 }
 
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    CHECK(size <= 16);
+    CHECK(size <= RANKS_MOST);
     random_start();
     for (form = 0; form < 3; form++)
         for (int round = 0; round < 3; round++)
