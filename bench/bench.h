@@ -5,6 +5,7 @@
 #define MUR_BENCH_H
 
 #include <mpi.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,15 @@ static inline void *bench_memory(size_t bytes)
         MPI_Abort(MPI_COMM_WORLD, 1);
     memset(memory, 1, bytes);
     return memory;
+}
+
+/* Whether an argument is a part of this figure's name, or there is none. */
+static inline bool bench_is_wanted(int argc, char **argv, const char *name)
+{
+    for (int i = 1; i < argc; i++)
+        if (strstr(name, argv[i]))
+            return true;
+    return argc < 2;
 }
 
 static inline int bench_rank(void)

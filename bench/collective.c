@@ -300,14 +300,6 @@ static void measure_overlap(void)
         bench_print(name, (alone + computing - both) / alone * 100, "%");
 }
 
-static int is_wanted(const char *name, int argc, char **argv)
-{
-    for (int i = 1; i < argc; i++)
-        if (strstr(name, argv[i]))
-            return 1;
-    return argc < 2;
-}
-
 int main(int argc, char **argv)
 {
     MPI_Init(&argc, &argv);
@@ -316,9 +308,10 @@ int main(int argc, char **argv)
     out = bench_memory(LARGEST);
     in = bench_memory(LARGEST);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
-        if (is_wanted(rows[i].name, argc, argv) && (rows[i].bytes <= 65536 || size <= 8)) /* what the buffers hold */
+        if (bench_is_wanted(argc, argv, rows[i].name) &&
+            (rows[i].bytes <= 65536 || size <= 8)) /* what the buffers hold */
             measure(&rows[i]);
-    if (is_wanted("overlap-iallreduce-1MiB", argc, argv))
+    if (bench_is_wanted(argc, argv, "overlap-iallreduce-1MiB"))
         measure_overlap();
     MPI_Op_free(&own_sum);
     MPI_Finalize();

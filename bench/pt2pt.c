@@ -113,14 +113,6 @@ static double unexpected_reverse(void)
     return best;
 }
 
-static bool is_wanted(int argc, char **argv, const char *name)
-{
-    for (int i = 1; i < argc; i++)
-        if (!strcmp(argv[i], name))
-            return true;
-    return argc < 2;
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -138,30 +130,30 @@ int main(int argc, char **argv)
     for (size_t i = 0; i < sizeof latencies / sizeof *latencies; i++) {
         int bytes = latencies[i].bytes;
 
-        if (!is_wanted(argc, argv, latencies[i].name))
+        if (!bench_is_wanted(argc, argv, latencies[i].name))
             continue;
         value = latency(bytes, bytes < 10000 ? 10000 : bytes < 100000 ? 2000 : 100);
         if (rank == 0)
             bench_print(latencies[i].name, value, "us");
     }
-    if (is_wanted(argc, argv, "rate-8B")) {
+    if (bench_is_wanted(argc, argv, "rate-8B")) {
         value = window_rate(8, WINDOW, 2000);
         if (rank == 0)
             bench_print("rate-8B", value / 1e6, "M/s");
     }
     for (size_t i = 0; i < sizeof bandwidths / sizeof *bandwidths; i++) {
-        if (!is_wanted(argc, argv, bandwidths[i].name))
+        if (!bench_is_wanted(argc, argv, bandwidths[i].name))
             continue;
         value = window_rate(bandwidths[i].bytes, 16, bandwidths[i].bytes < 100000 ? 100 : 12) * bandwidths[i].bytes;
         if (rank == 0)
             bench_print(bandwidths[i].name, value / 1e9, "GB/s");
     }
-    if (is_wanted(argc, argv, "match-posted-8192")) {
+    if (bench_is_wanted(argc, argv, "match-posted-8192")) {
         value = posted_reverse();
         if (rank == 0)
             bench_print("match-posted-8192", value, "ns");
     }
-    if (is_wanted(argc, argv, "match-unexpected-8192")) {
+    if (bench_is_wanted(argc, argv, "match-unexpected-8192")) {
         value = unexpected_reverse();
         if (rank == 0)
             bench_print("match-unexpected-8192", value, "ns");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Many ranks on few cores: what the first operations of a job cost, and later ones. Beside the time, the slowest
  * rank's, it prints what all ranks together have spent on each: processor time, page faults, and switches to another
- * process, which tell how it grows with the number of ranks whatever else the machine does. */
+ * process, which tell how it grows with the number of ranks whatever else the machine does. Arguments name the
+ * operations: barrier, allreduce-8B, alltoall-8B; without any it does all. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -87,20 +88,26 @@ static struct figure measure(const char *name, void (*operation)(void), int repe
 
 int main(int argc, char **argv)
 {
+    static const struct {
+        const char *first, *later;
+        void (*operation)(void);
+    } operations[] = {{"first-barrier", "barrier", barrier},
+                      {"first-allreduce-8B", "allreduce-8B", allreduce},
+                      {"first-alltoall-8B", "alltoall-8B", alltoall}};
     struct figure figures[6];
-    int size;
+    int size, count = 0;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     in = calloc((size_t)size, 8);
     out = calloc((size_t)size, 8);
-    figures[0] = measure("first-barrier", barrier, 1);
-    figures[1] = measure("barrier", barrier, REPEATS);
-    figures[2] = measure("first-allreduce-8B", allreduce, 1);
-    figures[3] = measure("allreduce-8B", allreduce, REPEATS);
-    figures[4] = measure("first-alltoall-8B", alltoall, 1);
-    figures[5] = measure("alltoall-8B", alltoall, REPEATS);
-    for (int i = 0; i < 6; i++)
+    for (size_t i = 0; i < sizeof operations / sizeof *operations; i++) {
+        if (!bench_is_wanted(argc, argv, operations[i].later))
+            continue;
+        figures[count++] = measure(operations[i].first, operations[i].operation, 1);
+        figures[count++] = measure(operations[i].later, operations[i].operation, REPEATS);
+    }
+    for (int i = 0; i < count; i++)
         print(&figures[i]);
     MPI_Finalize();
     free(in);
