@@ -54,9 +54,9 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
 }
 
 /* Where `bytes` bytes lie that are put into a payload ring next: never across the ring's end. */
-static inline uint32_t place(const struct mur_ring *ring, uint32_t bytes)
+static inline uint64_t place(const struct mur_ring *ring, uint32_t bytes)
 {
-    uint32_t left = ring->bytes - (ring->next & (ring->bytes - 1));
+    uint32_t left = ring->bytes - ((uint32_t)ring->next & (ring->bytes - 1));
 
     return left < bytes ? ring->next + left : ring->next;
 }
@@ -69,9 +69,9 @@ static inline uint32_t rounded(uint32_t bytes)
 /* The memory of what is put there. The small ring is filled from its end to its beginning, each piece of it upwards:
  * the reader's hardware fetches ahead of what it reads, and then comes to what was read before, not to what the sender
  * writes next. In the large ring it comes to more of the same message, which is right (1 MiB: 36 us; downwards 42). */
-static inline unsigned char *memory_at(const struct mur_ring *ring, uint32_t start, uint32_t bytes)
+static inline unsigned char *memory_at(const struct mur_ring *ring, uint64_t start, uint32_t bytes)
 {
-    uint32_t at = start & (ring->bytes - 1);
+    uint32_t at = (uint32_t)start & (ring->bytes - 1);
 
     return ring->memory + (ring->is_downward ? ring->bytes - at - rounded(bytes) : at);
 }
@@ -82,12 +82,24 @@ static inline bool takes_line(uint32_t bytes)
     return bytes - (MUR_HALF_BYTES + 1) < MUR_RECORD_BYTES - MUR_HALF_BYTES;
 }
 
-static inline bool has_records(const struct mur_lane_out *out, uint32_t end)
+/* The position of the line after this one, or of this one if it begins there. */
+static inline uint64_t line_from(uint64_t half)
 {
-    return __builtin_expect(((end + 1) & ~1u) - out->consumed_halves <= out->lane->halves, 1);
+    return (half + 1) & ~(uint64_t)1;
 }
 
-static inline bool has_payload(const struct mur_ring *ring, uint32_t end)
+static inline bool has_records(const struct mur_lane_out *out, uint64_t end)
+{
+    return __builtin_expect(line_from(end) - out->consumed_halves <= out->lane->halves, 1);
+}
+
+/* Whether a position lies in the lap in which all stamps are renewed. */
+static inline bool is_renewing(const struct mur_lane_out *out, uint64_t half)
+{
+    return (~half & (MUR_RENEWAL - 1)) < out->lane->halves;
+}
+
+static inline bool has_payload(const struct mur_ring *ring, uint64_t end)
 {
     return __builtin_expect(end - ring->consumed <= ring->bytes, 1);
 }
@@ -104,10 +116,12 @@ static __attribute__((noinline)) void look_up_consumed(struct mur_lane_out *out)
 }
 
 /* The next record, and where it starts, if the frame has so many bytes of data. NULL: there is no room. */
-static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t bytes, uint32_t *half)
+static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t bytes, uint64_t *half)
 {
-    bool is_express = out->express->is_ours && bytes <= MUR_RECORD_BYTES, is_line = is_express || takes_line(bytes);
-    uint32_t start = is_line ? (out->next_half + 1) & ~1u : out->next_half, end = start + 1 + is_line;
+    bool is_express =
+        out->express->is_ours && bytes <= MUR_RECORD_BYTES && !is_renewing(out, line_from(out->next_half));
+    bool is_line = is_express || takes_line(bytes);
+    uint64_t start = is_line ? line_from(out->next_half) : out->next_half, end = start + 1 + is_line;
 
     *half = start;
     if (!has_records(out, end)) {
@@ -122,7 +136,7 @@ static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t 
 enum { PASSED = 32 };
 
 /* The payload ring for a frame's data, and where they start in it. NULL: there is no room. */
-static inline struct mur_ring *find_ring(struct mur_lane_out *out, uint32_t bytes, uint32_t *start)
+static inline struct mur_ring *find_ring(struct mur_lane_out *out, uint32_t bytes, uint64_t *start)
 {
     struct mur_ring *ring = &out->ring[MUR_RING_SMALL];
 
@@ -158,10 +172,10 @@ static inline void ring_if_parked(struct mur_lane_out *out)
 }
 
 /* Publishes the record, and rings. */
-static inline void push(struct mur_lane_out *out, struct mur_record *record, uint32_t half,
+static inline void push(struct mur_lane_out *out, struct mur_record *record, uint64_t half,
                         const struct mur_frame *frame)
 {
-    uint32_t stamp = half + 1;
+    uint32_t stamp = mur_lane_stamp(half);
 
     record->frame = *frame;
     if (record == out->express->record) {
@@ -173,7 +187,7 @@ static inline void push(struct mur_lane_out *out, struct mur_record *record, uin
     } else {
         out->next_half = half + 1;
         if (half % 2 == 0) /* whatever lies there must not look like the next stamp */
-            atomic_store_explicit(&mur_lane_record(out->lane, half + 1)->stamp, half + 1, memory_order_relaxed);
+            atomic_store_explicit(&mur_lane_record(out->lane, half + 1)->stamp, stamp, memory_order_relaxed);
     }
     /* Pairs with the acquires in mur_lane_next: frame and data are visible with the stamp. */
     atomic_store_explicit(&record->stamp, stamp, memory_order_release);
@@ -208,6 +222,12 @@ static inline void demote(const unsigned char *data, uint32_t bytes)
 /* The data of a large frame goes into the payload ring in parts, each told to the receiver when it is there. The first
  * ones are small, so that the receiver soon has work, later ones save looks at the count. */
 enum { PART_MIN = 2048, PART_MAX = 8192 };
+_Static_assert(PART_MIN % MUR_CACHE_LINE == 0, "all parts but the last are whole lines");
+
+static inline uint32_t lines_of(uint32_t bytes)
+{
+    return rounded(bytes) / MUR_CACHE_LINE;
+}
 
 static inline uint32_t part_after(uint32_t done)
 {
@@ -231,8 +251,10 @@ static inline void write_part(unsigned char *place, const struct source *source,
         mur_copy(place + done, source->data + done, bytes);
 }
 
+/* `rest` is the record's word without the count of lines. */
 static __attribute__((noinline)) void send_rest(struct mur_lane_out *out, struct mur_record *record,
-                                                unsigned char *place, const struct source *source, uint32_t bytes)
+                                                unsigned char *place, const struct source *source, uint32_t bytes,
+                                                uint64_t rest)
 {
     for (uint32_t done = PART_MIN; done < bytes;) {
         uint32_t part = part_after(done);
@@ -241,7 +263,7 @@ static __attribute__((noinline)) void send_rest(struct mur_lane_out *out, struct
         write_part(place, source, done, part);
         done += part;
         /* Pairs with the acquire in take_large. */
-        atomic_store_explicit(&record->written, done, memory_order_release);
+        atomic_store_explicit(&record->rest, rest | lines_of(done), memory_order_release);
     }
     ring_if_parked(out);
 }
@@ -271,7 +293,8 @@ static inline void prime(const struct mur_peer *peer)
 /* Sends a frame whose data does not fit into the record. False: no room. */
 static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *frame, const struct source *source)
 {
-    uint32_t bytes = frame->bytes, part = bytes < PART_MIN ? bytes : PART_MIN, half, start;
+    uint32_t bytes = frame->bytes, part = bytes < PART_MIN ? bytes : PART_MIN;
+    uint64_t half, start, rest;
     struct mur_ring *ring;
     struct mur_record *record;
     unsigned char *place;
@@ -283,15 +306,16 @@ static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *
     if (__builtin_expect(mur_shm.can_demote, 0) && bytes <= DEMOTE_MAX)
         demote(place, bytes);
     ring->next = start + rounded(bytes);
-    record->ring = (uint8_t)(ring - out->ring);
-    record->is_primed = out->is_primed && bytes <= out->last;
-    record->consumed_lines = (uint16_t)(mur_shm.in[out->lane->receiver].ring[MUR_RING_SMALL].next / MUR_CACHE_LINE);
+    rest = mur_shm.in[out->lane->receiver].ring[MUR_RING_SMALL].next / MUR_CACHE_LINE << MUR_REST_CONSUMED;
+    rest |= (uint64_t)(ring - out->ring) << MUR_REST_RING;
+    if (out->is_primed && bytes <= out->last)
+        rest |= MUR_REST_PRIMED;
     out->last = bytes <= PRIMED_MAX ? bytes : 0;
     out->is_primed = false;
-    atomic_store_explicit(&record->written, part, memory_order_relaxed); /* goes with the stamp */
+    atomic_store_explicit(&record->rest, rest | lines_of(part), memory_order_relaxed); /* goes with the stamp */
     push(out, record, half, frame);
     if (part < bytes)
-        send_rest(out, record, place, source, bytes);
+        send_rest(out, record, place, source, bytes, rest);
     return true;
 }
 
@@ -299,7 +323,7 @@ bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const v
 {
     struct mur_lane_out *out = peer->link;
     struct mur_record *record;
-    uint32_t half;
+    uint64_t half;
 
     if (__builtin_expect(!out, 0))
         out = lane_open(peer);
@@ -316,7 +340,7 @@ bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, 
 {
     struct mur_lane_out *out = peer->link;
     struct mur_record *record;
-    uint32_t half;
+    uint64_t half;
 
     if (!out)
         out = lane_open(peer);
@@ -387,23 +411,26 @@ static inline void take_lines(unsigned char *data, uint32_t bytes)
         *(volatile uint64_t *)(data + i) = *(volatile uint64_t *)(data + i);
 }
 
-/* The peer has told how far it has read this side's small ring, in lines: a number of 16 bits, which goes round later
- * than the ring. */
-static inline void learn_consumed(struct mur_ring *ring, uint16_t lines)
+/* The peer has told how far it has read this side's small ring. This side may have looked it up since. */
+static inline void learn_consumed(struct mur_ring *ring, uint64_t rest)
 {
-    ring->consumed += (uint32_t)(uint16_t)(lines - ring->consumed / MUR_CACHE_LINE) * MUR_CACHE_LINE;
+    uint64_t known = ring->consumed / MUR_CACHE_LINE << MUR_REST_CONSUMED;
+    int64_t ahead = (int64_t)((rest & -(UINT64_C(1) << MUR_REST_CONSUMED)) - known) >> MUR_REST_CONSUMED;
+
+    if (ahead > 0)
+        ring->consumed += (uint64_t)ahead * MUR_CACHE_LINE;
 }
 
 /* The data of a large frame, which is then passed; NULL while some of it is missing. If it is of any size it goes to
  * its place from here, and this core takes its lines on the way. */
 static inline const void *take_large(struct mur_lane_in *in, const struct mur_record *record)
 {
-    struct mur_ring *ring = &in->ring[record->ring];
-    uint32_t bytes = record->frame.bytes, start = place(ring, bytes);
-    unsigned char *data = memory_at(ring, start, bytes), *taken = data;
     /* Pairs with the release in send_rest. */
-    uint32_t written = atomic_load_explicit(&record->written, memory_order_acquire);
-
+    uint64_t rest = atomic_load_explicit(&record->rest, memory_order_acquire);
+    struct mur_ring *ring = &in->ring[rest >> MUR_REST_RING & 1];
+    uint32_t bytes = record->frame.bytes, written = mur_rest_written(rest, bytes);
+    uint64_t start = place(ring, bytes);
+    unsigned char *data = memory_at(ring, start, bytes), *taken = data;
     bool is_whole = !in->is_begun && written >= bytes;
 
     if (__builtin_expect(!is_whole, 0))
@@ -411,14 +438,14 @@ static inline const void *take_large(struct mur_lane_in *in, const struct mur_re
     if (!taken)
         return NULL;
     ring->next = start + rounded(bytes);
-    learn_consumed(&mur_shm.out[in->lane->sender].ring[MUR_RING_SMALL], record->consumed_lines);
+    learn_consumed(&mur_shm.out[in->lane->sender].ring[MUR_RING_SMALL], rest);
     if (taken != data)
         return taken;
     if (bytes > PLACED_MIN && (is_whole || record->frame.flags & MUR_FRAME_STREAM) && (taken = place_of(in, record))) {
         mur_copy_taking(taken, data, bytes);
         return taken;
     }
-    if (!record->is_primed)
+    if (!(rest & MUR_REST_PRIMED))
         take_lines(data, bytes);
     return data;
 }
@@ -429,7 +456,7 @@ static inline bool pass(struct mur_lane_in *in, const struct mur_record *record)
 {
     if (record == in->express.record) {
         in->express.turn++;
-        in->next_half = ((in->next_half + 1) & ~1u) + 2;
+        in->next_half = line_from(in->next_half) + 2;
         return true;
     }
     in->next_half += takes_line(record->frame.bytes) ? 2 : 1;
@@ -494,7 +521,8 @@ int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, voi
     data = record->data;
     if (bytes > MUR_RECORD_BYTES) {
         /* Pairs with the release in send_rest. */
-        if (bytes > PLACED_MIN || atomic_load_explicit(&record->written, memory_order_acquire) < bytes)
+        if (bytes > PLACED_MIN ||
+            mur_rest_written(atomic_load_explicit(&record->rest, memory_order_acquire), bytes) < bytes)
             return -1;
         data = take_large(in, record);
     }

@@ -211,6 +211,8 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm_barrier_setup();
     fill_rank_block();
     mur_shm_transport.frame_max = mur_shm.lane_bytes[MUR_RING_LARGE] / 4;
+    if (mur_shm_transport.frame_max > MUR_DATA_MAX)
+        mur_shm_transport.frame_max = MUR_DATA_MAX;
     mur_shm_transport.piece_max =
         mur_shm_transport.frame_max / 2 < PIECE_MAX ? mur_shm_transport.frame_max / 2 : PIECE_MAX;
     mur_shm_transport.eager_max = mur_shm_eager_max();

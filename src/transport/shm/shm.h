@@ -8,12 +8,13 @@
  * A frame is one record: half a cache line, which has room for eight bytes of data, or a whole one for up to
  * MUR_RECORD_BYTES, so a small message is one cache line that moves once, and two of the smallest can share it; more
  * lies in the payload ring, where both sides compute the place alike, and the record is a half line again. It is there
- * before its data: `written` counts the bytes that are, so that the receiver can copy them to where they belong while
- * the sender still writes the rest.
+ * before its data: its word `rest` counts the lines that are there, so that the receiver can copy them to where they
+ * belong while the sender still writes the rest.
  *
- * Positions count half lines. A record is there when its stamp is its position and one. Stamps of earlier laps are
- * always smaller. The second half of a line may hold data of an earlier lap where its stamp is looked for: whoever
- * writes a record in the first half overwrites that. A record of a whole line begins a line, so it may pass over a
+ * Positions count half lines, in 64 bits. A record is there when its stamp is its position and one, modulo 2^32. Each
+ * first half of a line is stamped anew at least every MUR_RENEWAL positions, so an old stamp never equals a new one.
+ * The second half of a line may hold data of an earlier lap where its stamp is looked for: whoever writes a record in
+ * the first half overwrites that. A record of a whole line begins a line, so it may pass over a
  * half; the receiver finds that out when it sees the record behind the half that it looks at. A line is used again when
  * all of it has been consumed. How far the receiver has come it publishes in a line of its own, which only a sender
  * that thinks the ring is full looks at, or hears with a record that comes the other way.
@@ -23,7 +24,8 @@
  * nothing from the other. They take turns: whoever has read what the other wrote may write, and until it does its
  * frames go through the ring. Such a frame passes over a whole line of the ring, which stays as it was, so a receiver
  * that finds nothing in the ring where the next record belongs, not even after it saw the stamp of the express record,
- * knows that the express record comes next.
+ * knows that the express record comes next. In the last lap before each multiple of MUR_RENEWAL the sender does not use
+ * the express record, and so writes every line of the ring again.
  *
  * Parking. A receiver polls its *hot* lanes only. Before it stops polling a lane it parks it: lane->is_parked = 1,
  * then a barrier on all cores (membarrier), then one more look. The sender writes the record and then reads is_parked,
@@ -46,22 +48,35 @@
 #define MUR_HALF_BYTES    8    /* data in a record of half a line */
 #define MUR_RECORD_BYTES  40   /* in one of a whole line */
 #define MUR_SILENT_PASSES 4096 /* a lane that had nothing for so many polls may be parked */
+#define MUR_RENEWAL       ((uint64_t)1 << 30)
 
 struct mur_record {
     _Atomic uint32_t stamp; /* released by the sender last; pairs with the acquires in mur_lane_next */
     struct mur_frame frame;
     union {
         unsigned char data[MUR_RECORD_BYTES];
-        struct {
-            _Atomic uint32_t written; /* of data in a payload ring, bytes that are there already */
-            uint8_t ring;             /* which of them: enum mur_ring_kind */
-            uint8_t is_primed;        /* the sender has fetched the lines itself before it wrote them */
-            uint16_t consumed_lines;  /* how far the sender has read the small ring of the other direction */
-        };
+        _Atomic uint64_t rest; /* of a frame with data in a payload ring: bits of MUR_REST_... */
     };
 };
 _Static_assert(sizeof(struct mur_record) == MUR_CACHE_LINE, "a record is one cache line at most");
 _Static_assert(offsetof(struct mur_record, data) + MUR_HALF_BYTES == MUR_HALF_LINE, "a small one is half a line");
+
+/* From the low end: the lines of data that are there already; which ring they are in (enum mur_ring_kind); whether the
+ * sender has fetched the lines itself before it wrote them; how far the sender has read the small ring of the other
+ * direction, in lines. Of the last there are 46 bits, so what a record says that was read late is known to be old. */
+#define MUR_REST_WRITTEN  UINT64_C(0xffff)
+#define MUR_REST_RING     16
+#define MUR_REST_PRIMED   (UINT64_C(1) << 17)
+#define MUR_REST_CONSUMED 18
+#define MUR_DATA_MAX      ((uint32_t)MUR_REST_WRITTEN * MUR_CACHE_LINE) /* bytes of data in a payload ring */
+
+/* How many of a frame's bytes are there. */
+static inline uint32_t mur_rest_written(uint64_t rest, uint32_t bytes)
+{
+    uint32_t written = (uint32_t)(rest & MUR_REST_WRITTEN) * MUR_CACHE_LINE;
+
+    return written < bytes ? written : bytes;
+}
 
 /* Payload of a few kilobytes goes through a small ring, which stays in the first caches of both sides. The receiver
  * takes its lines as it reads them (take_lines in lane.c), so that they have one owner when their turn comes again.
@@ -81,8 +96,8 @@ struct mur_lane {
     uint32_t halves, bytes[MUR_RINGS];          /* sizes of the rings, powers of two */
     struct mur_record express MUR_ALIGNED_LINE; /* shared with the lane of the other direction */
     /* written by the receiver */
-    _Atomic uint32_t consumed_halves MUR_ALIGNED_LINE;
-    _Atomic uint32_t consumed_bytes[MUR_RINGS];
+    _Atomic uint64_t consumed_halves MUR_ALIGNED_LINE;
+    _Atomic uint64_t consumed_bytes[MUR_RINGS];
     unsigned char records[] MUR_ALIGNED_LINE; /* then the payload rings */
 };
 
@@ -113,13 +128,14 @@ struct mur_node {
 /* One end's view of a payload ring. */
 struct mur_ring {
     unsigned char *memory;
+    uint64_t next;     /* position, not reduced modulo the ring */
+    uint64_t consumed; /* of the sender: as last looked up */
     uint32_t bytes;    /* of the ring, a power of two */
-    uint32_t next;     /* position, not reduced modulo the ring */
-    uint32_t consumed; /* of the sender: as last looked up */
     bool is_downward;  /* filled from its end to its beginning */
 };
 
-/* This end of the express record between this process and a peer. */
+/* This end of the express record between this process and a peer. Every use stamps the one record anew, with a number
+ * that is one higher: so the stamp there is always that of the next use, or one less, also when the numbers go round. */
 struct mur_express {
     struct mur_record *record;
     uint32_t turn; /* the stamp of the next use, by whichever side */
@@ -130,7 +146,7 @@ struct mur_express {
 struct mur_lane_out {
     struct mur_lane *lane;
     struct mur_express *express;
-    uint32_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
+    uint64_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
     struct mur_ring ring[MUR_RINGS];
     uint32_t passed; /* frames that still pass by the small ring, which was found full */
     uint32_t last;   /* bytes of the last frame's data; 0: they were few or many */
@@ -143,7 +159,7 @@ struct mur_lane_in {
     struct mur_lane *lane;
     struct mur_peer *peer;
     struct mur_express express;
-    uint32_t next_half;
+    uint64_t next_half;
     struct mur_ring ring[MUR_RINGS];
     uint32_t idle_passes;
     /* of a frame whose data is still being written */
@@ -182,7 +198,7 @@ static inline mur_offset mur_shm_offset(const void *address)
     return (mur_offset)((const char *)address - (const char *)mur_shm.node);
 }
 
-static inline struct mur_record *mur_lane_record(struct mur_lane *lane, uint32_t half)
+static inline struct mur_record *mur_lane_record(struct mur_lane *lane, uint64_t half)
 {
     return (struct mur_record *)(lane->records + (size_t)(half & (lane->halves - 1)) * MUR_HALF_LINE);
 }
@@ -192,20 +208,26 @@ static inline unsigned char *mur_lane_payload(struct mur_lane *lane, enum mur_ri
     return lane->records + (size_t)lane->halves * MUR_HALF_LINE + (ring == MUR_RING_LARGE ? lane->bytes[0] : 0);
 }
 
+/* The stamp of the record at a position. */
+static inline uint32_t mur_lane_stamp(uint64_t half)
+{
+    return (uint32_t)half + 1;
+}
+
 /* The next record in a lane's ring, or NULL while there is none. */
 static inline struct mur_record *mur_lane_next_in_ring(struct mur_lane_in *in)
 {
     struct mur_record *record = mur_lane_record(in->lane, in->next_half), *behind;
 
     /* All pair with the release in push. */
-    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == in->next_half + 1)
+    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == mur_lane_stamp(in->next_half))
         return record;
     if (in->next_half % 2 == 0)
         return NULL;
     behind = mur_lane_record(in->lane, in->next_half + 1);
-    if (atomic_load_explicit(&behind->stamp, memory_order_acquire) != in->next_half + 2)
+    if (atomic_load_explicit(&behind->stamp, memory_order_acquire) != mur_lane_stamp(in->next_half + 1))
         return NULL;
-    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == in->next_half + 1)
+    if (atomic_load_explicit(&record->stamp, memory_order_acquire) == mur_lane_stamp(in->next_half))
         return record; /* both have come since the first look */
     in->next_half++;
     return behind;

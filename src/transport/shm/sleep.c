@@ -131,7 +131,10 @@ static bool has_frame(struct mur_lane_in *in)
 {
     const struct mur_record *record = mur_lane_next(in);
 
-    return record && (!in->is_begun || atomic_load_explicit(&record->written, memory_order_acquire) != in->seen);
+    if (!record || !in->is_begun)
+        return record != NULL;
+    /* Pairs with the release in send_rest. */
+    return mur_rest_written(atomic_load_explicit(&record->rest, memory_order_acquire), record->frame.bytes) != in->seen;
 }
 
 /* Second half of parking, after the barrier: a lane that got a frame meanwhile is hot again, unless its sender was
