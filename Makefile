@@ -4,6 +4,7 @@
 #   make demo       build, then show what it does
 #   make test       build, then run the tests; T=NAME for those whose names match
 #   make soak       build, then run the randomised tests with fresh seeds, settings and load; MINUTES=N (60)
+#   make positions  build, then send 2^31 messages, each checked: minutes on a quiet machine
 #   make bench      build, then measure; B=NAME for one benchmark
 #   make install    PREFIX=/where/to (default /usr/local)
 #   make format     apply the style;   make lint  check it
@@ -15,7 +16,7 @@ export BUILD
 
 sources = $(shell find src launch tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all demo test soak bench install format lint clean
+.PHONY: all demo test soak positions bench install format lint clean
 all:
 	@tools/deps build
 	@tools/build
@@ -34,6 +35,12 @@ soak:
 	@tools/deps test
 	@tools/build
 	@tools/soak '$(or $(MINUTES),60)' '$(T)'
+
+positions:
+	@tools/deps test
+	@tools/build
+	@time MUR_TEST_MESSAGES=2148532224 $(BUILD)/bin/mpiexec -n 2 $(BUILD)/tests/pt2pt/pt2pt-soak
+	@echo "make positions: all is well"
 
 bench:
 	@tools/deps build

@@ -135,7 +135,8 @@ struct mur_ring {
 };
 
 /* This end of the express record between this process and a peer. Every use stamps the one record anew, with a number
- * that is one higher: so the stamp there is always that of the next use, or one less, also when the numbers go round. */
+ * that is one higher: so the stamp there is always that of the next use, or one less, also when the numbers go round.
+ */
 struct mur_express {
     struct mur_record *record;
     uint32_t turn; /* the stamp of the next use, by whichever side */
