@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "coll/hierarchical.h"
+#include "datatype/layout.h"
 
 enum {
     INLINE_MOST = 4096, /* bytes of a block that goes as a parcel: an exchange of its own would cost more than copies */

@@ -5,6 +5,7 @@
 #include "coll/node.h"
 
 #include "base/copy.h"
+#include "datatype/layout.h"
 
 unsigned char *mur_node_data(const struct mur_node_op *op, int rank)
 {

@@ -355,25 +355,6 @@ void *mur_schedule_elements(struct mur_schedule *schedule, MPI_Count count, cons
     return memory ? memory - type->true_lb - low : NULL;
 }
 
-void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
-                    struct mur_type *out_type)
-{
-    struct mur_cursor from, to;
-    char piece[4096];
-    size_t bytes;
-
-    mur_cursor_start(&from, in, in_count, in_type);
-    mur_cursor_start(&to, out, out_count, out_type);
-    if (in_type->is_dense) {
-        mur_cursor_unpack(&to, in, from.bytes);
-    } else if (out_type->is_dense) {
-        mur_cursor_pack(&from, out, to.bytes);
-    } else {
-        while ((bytes = mur_cursor_pack(&from, piece, sizeof piece)) > 0)
-            mur_cursor_unpack(&to, piece, bytes);
-    }
-}
-
 static void start_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     int rc = MPI_SUCCESS;

@@ -186,8 +186,4 @@ int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request);
 /* Makes an inactive request that runs it at each start. */
 int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request);
 
-/* Copies data between two buffers of one signature. */
-void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
-                    struct mur_type *out_type);
-
 #endif

@@ -26,6 +26,8 @@
  * Over a network pieces go straight from buffer to buffer where both are one run of bytes; such a send is complete when
  * the peer's transport has acknowledged them.
  *
+ * A process that receives from itself has both requests at hand, and copies at once.
+ *
  * A transfer lies in memory that both see. `claimed` counts the pages that the receiver has taken from the front and
  * the sender from the back, `done` the bytes that have been copied. Each side working from its own end, the same
  * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only
@@ -137,7 +139,7 @@ int mur_rendezvous_send(struct mur_request *request)
 {
     request->frame.kind = MUR_FRAME_READY;
     request->frame.bytes = sizeof(struct mur_ready);
-    if (request->is_dense && request->bytes >= COPY_MIN)
+    if (request->is_dense && request->bytes >= COPY_MIN && request->peer->process != mur_process.rank)
         request->transfer = transfer_get(request->peer);
     if (request->transfer)
         find_spot(request->buffer, request->bytes, &request->transfer->source_spot);
@@ -182,8 +184,7 @@ static int choose_way(struct mur_request *request, size_t bytes)
     const uint32_t *times = peer->large_times;
     int better;
 
-    if (!peer->transport->may_prefer_pieces || bytes < TIMED_MIN || peer->process == mur_process.rank ||
-        !mur_wait_polls())
+    if (!peer->transport->may_prefer_pieces || bytes < TIMED_MIN || !mur_wait_polls())
         return COPY;
     request->accepted = mur_clock_ns();
     better = !times[PIECES] || (times[COPY] && times[PIECES] < times[COPY]) ? PIECES : COPY;
@@ -355,7 +356,7 @@ static void accept_by_copy(struct mur_request *request, const struct mur_ready *
     atomic_store_explicit(&transfer->claimed, 0, memory_order_relaxed);
     request->transfer = transfer;
     request->transfer_token = ready->token;
-    if (bytes > CHUNK_MIN && request->peer->process != mur_process.rank)
+    if (bytes > CHUNK_MIN)
         send_claim(request, MUR_FRAME_CLAIM, FLAG_HELP);
     request->task.run = receive_chunk;
     receive_chunk(&request->task, &is_over);
@@ -376,6 +377,21 @@ static void accept_in_pieces(struct mur_request *request, size_t bytes)
     send_claim(request, MUR_FRAME_CLAIM, FLAG_PIECES);
 }
 
+/* From this very process, whose send has waited for this. */
+static void accept_own(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
+{
+    struct mur_request *send = mur_object_find((void *)(uintptr_t)ready->request, MUR_KIND_REQUEST);
+    struct mur_cursor cursor;
+
+    mur_cursor_start(&cursor, send->buffer, send->count, send->type);
+    if (request->is_dense) /* of any count: their bytes may be more than a number can say */
+        mur_cursor_pack(&cursor, request->buffer, bytes);
+    else
+        mur_copy_typed(send->buffer, send->count, send->type, request->buffer, request->count, request->type);
+    send_complete(send);
+    mur_request_complete(request);
+}
+
 void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready)
 {
     size_t bytes = mur_receive_fit(request, ready->length);
@@ -386,7 +402,9 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
     request->peer_request = ready->request;
     request->result.bytes = (MPI_Count)bytes;
     request->accepted = 0;
-    if (mur_is_lost(peer)) {
+    if (peer->process == mur_process.rank) {
+        accept_own(request, ready, bytes);
+    } else if (mur_is_lost(peer)) {
         request->result.error = mur_lost_error(peer);
         mur_request_complete(request);
     } else if (!bytes) {

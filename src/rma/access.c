@@ -3,7 +3,7 @@
 #include "base/copy.h"
 #include "base/counters.h"
 #include "base/error.h"
-#include "coll/schedule.h"
+#include "datatype/layout.h"
 #include "engine/engine.h"
 #include "rma/rma.h"
 
