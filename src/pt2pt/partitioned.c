@@ -5,13 +5,14 @@
  * by the sender's partitions, whatever its own. As with other messages, a receive may have more room than it needs; one
  * that has less fails with each start, but takes the messages, so that the sender ends. */
 #include <stdlib.h>
+#include <sys/queue.h>
 
 #include "base/error.h"
 #include "datatype/layout.h"
 #include "object/context.h"
 #include "pt2pt/pt2pt.h"
 
-/* What the receiver must know of the sender. Partition i is the message with tag first_tag + i. */
+/* What the receiver must know of the sender. Partition i is the message with the tag that is i behind first_tag. */
 struct plan {
     int32_t first_tag, partitions;
     uint64_t partition_bytes;
@@ -23,18 +24,84 @@ struct piece {
 };
 
 struct partitioned {
+    TAILQ_ENTRY(partitioned) in_senders; /* of a sender that has tags */
     bool is_sender, is_null;
     int rank, tag, partitions; /* partitions of this side */
     MPI_Count count;           /* elements of one */
     struct plan plan;
     int plan_error;       /* of the receiver: the two sides do not fit, or there is no memory */
     bool has_plan;        /* the plan has left, or arrived */
+    bool has_tags;        /* it is in `senders` */
     bool must_start;      /* receiver: started before */
     bool *ready;          /* [partitions] sender: MPI_Pready was called since the start */
     struct piece *pieces; /* [plan.partitions] receiver */
 };
 
-static int32_t next_tag; /* of this process's next plan */
+/* ---- tags ---- */
+
+/* Tags come from a circle, in order. A sender has its own until it is freed, and the circle is larger than what
+ * flow control leaves under way, so no message meets a receive of another plan. `senders` are in the order of the
+ * circle; the next tags lie before those of `ahead`, which is the oldest of them. */
+enum { TAGS = 1 << 30 };
+static TAILQ_HEAD(, partitioned) senders = TAILQ_HEAD_INITIALIZER(senders);
+static struct partitioned *ahead; /* NULL: no sender has tags */
+static int32_t next_tag;
+
+static int32_t tag_of(const struct plan *plan, int partition)
+{
+    return (int32_t)(((uint32_t)plan->first_tag + (uint32_t)partition) % TAGS);
+}
+
+/* Tags from `tag` on up to the first one of a sender. */
+static int32_t tags_before(int32_t tag, const struct partitioned *sender)
+{
+    return (int32_t)((uint32_t)(sender->plan.first_tag - tag) % TAGS);
+}
+
+static struct partitioned *following(struct partitioned *sender)
+{
+    struct partitioned *next = TAILQ_NEXT(sender, in_senders);
+
+    return next ? next : TAILQ_FIRST(&senders);
+}
+
+/* Gives a sender as many tags in a row as it has partitions. */
+static int take_tags(struct partitioned *p)
+{
+    const struct partitioned *first = ahead;
+
+    while (ahead && tags_before(next_tag, ahead) < p->partitions) {
+        next_tag = tag_of(&ahead->plan, ahead->partitions);
+        ahead = following(ahead);
+        if (ahead == first)
+            break; /* all of the circle has been looked at */
+    }
+    if (p->partitions > (ahead ? tags_before(next_tag, ahead) : TAGS - 1))
+        return mur_error(MPI_ERR_ARG, "partitions is %d, but all partitioned sends of a process together can have %d",
+                         p->partitions, TAGS - 1);
+    p->plan.first_tag = next_tag;
+    next_tag = tag_of(&p->plan, p->partitions);
+    if (!p->partitions)
+        return MPI_SUCCESS;
+    p->has_tags = true;
+    if (ahead)
+        TAILQ_INSERT_BEFORE(ahead, p, in_senders);
+    else
+        TAILQ_INSERT_TAIL(&senders, p, in_senders);
+    ahead = ahead ? ahead : p;
+    return MPI_SUCCESS;
+}
+
+static void give_tags_back(struct partitioned *p)
+{
+    if (!p->has_tags)
+        return;
+    if (ahead == p)
+        ahead = following(p);
+    TAILQ_REMOVE(&senders, p, in_senders);
+    if (TAILQ_EMPTY(&senders))
+        ahead = NULL;
+}
 
 static void part_done(struct mur_request *part)
 {
@@ -78,7 +145,7 @@ int mur_partition_ready(struct mur_request *request, int partition)
         return mur_error(MPI_ERR_ARG, "partition %d is ready already", partition);
     p->ready[partition] = true;
     rc = mur_isend(request->buffer + partition * p->count * request->type->extent, p->count, request->type,
-                   p->is_null ? MPI_PROC_NULL : p->rank, p->plan.first_tag + partition, request->comm,
+                   p->is_null ? MPI_PROC_NULL : p->rank, tag_of(&p->plan, partition), request->comm,
                    request->comm->context + MUR_CONTEXT_PARTITION, MUR_STANDARD, &part);
     if (!rc)
         mur_request_join(part, request, part_done);
@@ -96,7 +163,7 @@ static void piece_done(struct mur_request *part)
 {
     struct mur_request *request = part->owner;
     struct partitioned *p = request->extra;
-    int index = part->result.tag - p->plan.first_tag;
+    int index = (int)((uint32_t)(part->result.tag - p->plan.first_tag) % TAGS);
     struct piece *piece = &p->pieces[index];
     struct mur_cursor cursor;
 
@@ -125,7 +192,7 @@ static int receive_piece(struct mur_request *request, int index)
             return mur_error(MPI_ERR_NO_MEM, "no memory to receive a partition of %lld bytes", (long long)bytes);
     }
     rc = mur_irecv(piece->staging ? piece->staging : place, bytes, mur_type_find(MPI_BYTE), p->rank,
-                   p->plan.first_tag + index, request->comm, request->comm->context + MUR_CONTEXT_PARTITION, &part);
+                   tag_of(&p->plan, index), request->comm, request->comm->context + MUR_CONTEXT_PARTITION, &part);
     if (!rc)
         mur_request_join(part, request, piece_done);
     return rc;
@@ -204,10 +271,28 @@ static void plan_arrived(struct mur_request *part)
     receive_planned(request);
 }
 
+/* The sender's pieces first <= i < last bring what partition number `partition` holds. What has no bytes of the
+ * sender's arrives with the piece at its place; and what lies behind all of them, with the last of all. */
+static void find_pieces(const struct mur_request *request, int partition, MPI_Count *first, MPI_Count *last)
+{
+    const struct partitioned *p = request->extra;
+    MPI_Count size = (MPI_Count)p->plan.partition_bytes, own = p->count * request->type->size;
+
+    if (!size || !own) {
+        *first = (MPI_Count)partition * p->plan.partitions / p->partitions;
+        *last = ((MPI_Count)(partition + 1) * p->plan.partitions + p->partitions - 1) / p->partitions;
+    } else {
+        *first = partition * own / size;
+        *last = ((partition + 1) * own + size - 1) / size;
+    }
+    *last = *last < p->plan.partitions ? *last : p->plan.partitions;
+    *first = *first < *last ? *first : 0;
+}
+
 int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
 {
     struct partitioned *p = NULL;
-    MPI_Count first, last, size;
+    MPI_Count first, last;
     int rc = find_partitioned(request, false, &p);
 
     if (rc)
@@ -220,12 +305,8 @@ int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
     if (*flag || !p->has_plan || p->plan_error)
         return MPI_SUCCESS;
     *flag = 1;
-    if (!p->plan.partition_bytes) /* pieces without data, whose arrival nobody can see but by the whole's completion */
-        return MPI_SUCCESS;
-    size = (MPI_Count)p->plan.partition_bytes;
-    first = partition * p->count * request->type->size;
-    last = first + p->count * request->type->size;
-    for (MPI_Count i = first / size; i < p->plan.partitions && i * size < last; i++)
+    find_pieces(request, partition, &first, &last);
+    for (MPI_Count i = first; i < last; i++)
         *flag &= p->pieces[i].has_arrived;
     return MPI_SUCCESS;
 }
@@ -236,10 +317,11 @@ static void destroy(struct mur_request *request)
 {
     struct partitioned *p = request->extra;
 
-    for (int i = 0; p->pieces && i < p->plan.partitions; i++)
+    for (int i = 0; p->pieces && !request->type->is_dense && i < p->plan.partitions; i++)
         free(p->pieces[i].staging);
     free(p->pieces);
     free(p->ready);
+    give_tags_back(p);
 }
 
 /* The plan is under way, and its memory belongs to the request. */
@@ -287,10 +369,10 @@ static int send_plan(struct mur_request *request, struct partitioned *p)
     p->ready = calloc((size_t)p->partitions + 1, sizeof *p->ready);
     if (!p->ready)
         return mur_error(MPI_ERR_NO_MEM, "no memory for %d partitions", p->partitions);
-    p->plan = (struct plan){.first_tag = next_tag,
-                            .partitions = p->partitions,
-                            .partition_bytes = (uint64_t)(p->count * request->type->size)};
-    next_tag = (next_tag + p->partitions) & 0x3fffffff;
+    p->plan = (struct plan){.partitions = p->partitions, .partition_bytes = (uint64_t)(p->count * request->type->size)};
+    rc = take_tags(p);
+    if (rc)
+        return rc;
     rc = mur_isend(&p->plan, sizeof p->plan, mur_type_find(MPI_BYTE), p->rank, p->tag, request->comm,
                    request->comm->context + MUR_CONTEXT_PARTITIONS, MUR_STANDARD, &part);
     if (!rc)

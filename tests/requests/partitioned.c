@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Partitioned communication: equal and unequal numbers of partitions on the two sides, any order of readiness, partial
- * arrival, many starts, derived types, empty and null ones, too much and too little room, and requests freed before
- * they were ever used. */
+ * arrival, also of partitions without data, many starts, derived types, empty and null ones, too much and too little
+ * room, and requests freed before they were ever used. */
 #include "test.h"
 
 static int rank, peer;
@@ -72,6 +72,47 @@ static void partial(void)
     MPI_Pready_list(2, later, requests[0]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     CHECK(in[0] == 1 && in[1] == 2 && in[3] == 4);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
+static int has_arrived(int partition, MPI_Request request)
+{
+    int flag = 0;
+
+    for (int i = 0; i < 100; i++)
+        MPI_Parrived(request, partition, &flag);
+    return flag;
+}
+
+/* What brings no data arrives no sooner than what does: not before the send has started, and been made ready. `count`
+ * is of the receiver's partitions; the sender's have none. */
+static void empty(int sent, int received, int count)
+{
+    int value = 0, room[64], flag;
+    MPI_Request requests[2];
+
+    MPI_Psend_init(&value, sent, 0, MPI_INT, peer, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(room, received, count, MPI_INT, peer, 14, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    for (int start = 0; start < 2; start++) {
+        MPI_Start(&requests[1]);
+        for (int i = 0; i < received; i++)
+            CHECK(!has_arrived(i, requests[1]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Start(&requests[0]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(!has_arrived(received - 1, requests[1]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Pready_range(0, sent - 2, requests[0]);
+        MPI_Barrier(MPI_COMM_WORLD);
+        CHECK(!has_arrived(received - 1, requests[1]));
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Pready(sent - 1, requests[0]);
+        for (int i = 0; i < received; i++)
+            for (flag = 0; !flag;)
+                MPI_Parrived(requests[1], i, &flag);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
     MPI_Request_free(&requests[0]);
     MPI_Request_free(&requests[1]);
 }
@@ -163,6 +204,10 @@ int main(int argc, char **argv)
     exchange(3, 2, 600, 5, pair);
     exchange(4, 4, 0, 2, MPI_INT);
     partial();
+    empty(4, 4, 0);
+    empty(3, 2, 0);
+    empty(2, 7, 0);
+    empty(3, 4, 5);
     unused_and_null();
     too_much_or_too_little(pair);
     exchange(5, 10, 100, 2, MPI_INT);
