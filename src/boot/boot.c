@@ -183,6 +183,20 @@ void mur_boot_finish(void)
     mur_generation_end();
 }
 
+/* After MPI_Finalize the control socket is for the program that comes next, which the child may execute. */
+void mur_boot_forked(void)
+{
+    if (mur_process.instances && mur_process.control_fd >= 0)
+        close(mur_process.control_fd);
+    if (mur_process.instances && mur_process.node_fd >= 0)
+        close(mur_process.node_fd);
+    mur_process.control_fd = mur_process.node_fd = -1;
+    mur_process.is_forked = true;
+    mur_process.phase = MUR_PHASE_FINALIZED;
+    mur_process.instances = 0;
+    mur_foreign_forked();
+}
+
 int mur_boot_tell(uint32_t kind, int value, const void *text, size_t bytes)
 {
     int rc = send_bytes(kind, value, text, bytes);

@@ -22,6 +22,7 @@
 #include "boot/job.h"
 #include "boot/pmi/mapping.h"
 #include "boot/pmi/pmi.h"
+#include "boot/pmi/protocol.h"
 #include "boot/process.h"
 #include "mpi.h"
 
@@ -398,6 +399,13 @@ static void say_goodbye(void)
 void mur_foreign_finished(bool is_finished)
 {
     may_end = is_finished;
+}
+
+void mur_foreign_forked(void)
+{
+    if (pmi.kind != MUR_PMI_NONE)
+        mur_pmi_wire_close(&pmi);
+    pmi.kind = MUR_PMI_NONE;
 }
 
 void mur_foreign_abort(int code, const char *text)

@@ -27,6 +27,7 @@ int mur_foreign_ask(const char *key);
 bool mur_foreign_answer(char *key, char *value, size_t room);
 void mur_foreign_finished(bool is_finished); /* whether this process may end now as it likes */
 void mur_foreign_abort(int code, const char *text);
+void mur_foreign_forked(void);  /* in a child that this process has forked: the connection is the parent's alone */
 int mur_foreign_universe(void); /* 0: not told */
 
 #endif

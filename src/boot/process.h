@@ -27,6 +27,7 @@ struct mur_process {
     const int32_t *node_of;    /* [size] ranks with the same number share a node (boot/nodes.h) */
     void *node_memory;         /* what follows the job in it */
     uint64_t node_bytes;       /* of what follows */
+    bool is_forked; /* a child that a process has forked after it began to use MPI: the child may not use it */
     char job_id[64];
     char host[64];
 };
@@ -48,6 +49,10 @@ int mur_boot_resume(void);
 
 /* Tells the agent that this process has finalized. */
 void mur_boot_finish(void);
+
+/* In a child that this process has forked: the child has no part in the job. Gives up what it has inherited of the
+ * connections to the launcher. */
+void mur_boot_forked(void);
 
 /* Texts that ranks leave for each other, under keys of the job: at most MUR_VALUE_MAX bytes of key and text. A text can
  * be asked for before it is there. */

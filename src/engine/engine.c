@@ -98,6 +98,13 @@ bool mur_engine_is_node(const int *processes, int count)
     return true;
 }
 
+void mur_engine_forked(void)
+{
+    mur_engine_lock_renew();
+    if (mur_engine.network)
+        mur_tcp_forked();
+}
+
 void mur_engine_drain(void)
 {
     struct mur_waiter waiter = {0};

@@ -67,6 +67,10 @@ void mur_engine_settings_changed(void);
 /* Whether all these processes share memory with this one. */
 bool mur_engine_is_node(const int *processes, int count);
 
+/* In a child that this process has forked: closes what it has inherited of the connections, and makes the lock new,
+ * which may have been held by a thread that the child does not have. */
+void mur_engine_forked(void);
+
 /* Finishes everything that others still need from this process. */
 void mur_engine_drain(void);
 

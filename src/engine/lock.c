@@ -12,6 +12,12 @@
 
 struct mur_lock mur_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
+void mur_engine_lock_renew(void)
+{
+    mur_lock = (struct mur_lock){
+        .is_used = mur_lock.is_used, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+}
+
 void mur_engine_lock_slow(void)
 {
     if (pthread_mutex_trylock(&mur_lock.mutex) == 0)

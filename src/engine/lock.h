@@ -63,6 +63,9 @@ static inline void mur_engine_notify(void)
         mur_engine_notify_slow();
 }
 
+/* In a forked child, where one thread is left: nobody holds it, and nobody rests. */
+void mur_engine_lock_renew(void);
+
 /* Rests until something has changed. One thread at a time sleeps in the transport, the others wait for it. */
 void mur_engine_rest(void);
 

@@ -4,12 +4,18 @@
 
 #include <limits.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "base/error.h"
 #include "mpi/entry.h"
 
 int mur_fault_phase(void)
 {
+    if (mur_process.is_forked)
+        return mur_error(MPI_ERR_OTHER,
+                         "called in process %d, which was forked from rank %d after that had begun to use MPI: only "
+                         "the rank itself can; a forked child may execute another program",
+                         (int)getpid(), mur_process.rank);
     if (mur_process.phase == MUR_PHASE_BEFORE_INIT)
         return mur_error(MPI_ERR_OTHER,
                          "called before MPI was initialised: call MPI_Init, MPI_Init_thread or MPI_Session_init first");

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "boot/process.h"
 #include "mpi/bodies.h"
+#include "mpi/check.h"
 #include "mpi/instance.h"
 #include "mpi/parent.h"
 #include "object/attribute.h"
@@ -19,6 +20,8 @@ static int start(int required)
 {
     int rc;
 
+    if (mur_process.is_forked)
+        return mur_fault_phase();
     if (mur_process.phase == MUR_PHASE_FINALIZED)
         return mur_error(MPI_ERR_OTHER, "MPI cannot be initialised again after MPI_Finalize");
     if (mur_process.phase == MUR_PHASE_RUNNING)

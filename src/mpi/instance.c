@@ -15,6 +15,7 @@
 #include "io/pointer.h"
 #include "match/match.h"
 #include "mpi.h"
+#include "mpi/check.h"
 #include "mpi/information.h"
 #include "object/comm.h"
 #include "coll/choose.h"
@@ -37,6 +38,15 @@ static int start_objects(void)
     return mur_comm_setup(mur_process.rank, mur_process.size);
 }
 
+/* In a child that this process has forked. It has copies of the memory, of the descriptors and of whatever this process
+ * was about to do; if it went on with that, peers would take it for this process. So every call fails from now on
+ * (mur_check_running), nothing is left to be done at the child's exit, and the connections are closed in the child. */
+static void forked(void)
+{
+    mur_boot_forked();
+    mur_engine_forked();
+}
+
 static int start(void)
 {
     const char *complaint = mur_settings_read(), *wishes = mur_wishes_read();
@@ -44,6 +54,8 @@ static int start(void)
 
     if ((rc = mur_boot_start()))
         return rc;
+    if (pthread_atfork(NULL, NULL, forked))
+        return mur_error(MPI_ERR_NO_MEM, "no memory to watch for forked children");
     if (complaint && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
     if (wishes && mur_process.rank == 0)
@@ -62,6 +74,8 @@ static int acquire(int required_thread_level)
     static bool is_started;
     int rc = MPI_SUCCESS;
 
+    if (mur_process.is_forked)
+        return mur_fault_phase();
     if (!is_started)
         rc = start();
     else if (!mur_process.instances)

@@ -39,7 +39,7 @@ struct mur_win_control {
         _Atomic uint32_t word;
     } MUR_WIN_LINE stripes[MUR_WIN_STRIPES];
     /* of dynamic windows; the version is odd while they change */
-    _Atomic uint32_t version MUR_WIN_LINE;
+    _Atomic uint64_t version MUR_WIN_LINE;
     _Atomic uint32_t region_count;
     _Atomic uint32_t has_more; /* regions than there is room for */
     struct mur_win_region regions[];

@@ -64,7 +64,7 @@ static bool look_up(const struct mur_win_region *regions, int count, uint64_t st
 bool mur_rma_is_attached(const struct mur_win *win, int rank, uint64_t start, uint64_t bytes)
 {
     struct mur_win_control *control = win->targets[rank].control;
-    uint32_t before, after;
+    uint64_t before, after;
     bool answer;
 
     if (rank == win->rank)

@@ -31,6 +31,7 @@ try_all() { # LAUNCHER...
     passes "$@" -n 3 "$BUILD/tests/pt2pt/pt2pt-traffic"
     passes "$@" -n 5 "$BUILD/tests/coll/coll-all" 1 1000
     MUR_TRANSPORT=tcp passes "$@" -n 4 "$BUILD/tests/pt2pt/pt2pt-traffic"
+    passes "$@" -n 3 "$BUILD/tests/engine/engine-fork" # whose children end without a goodbye to the launcher
     # A program that is no MPI program never calls: the limit is for it.
     MUR_SPAWN_TIMEOUT=10 $spawning "$@" -n 1 "$BUILD/tests/dynamic/dynamic-spawn"
     MUR_SPAWN_TIMEOUT=10 $spawning "$@" -n 2 "$BUILD/tests/dynamic/dynamic-spawn" 4

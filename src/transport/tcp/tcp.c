@@ -46,13 +46,15 @@ void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner,
 
     if (fd >= owner_room) {
         int room = 2 * fd + 64;
-        struct owner *grown = realloc(owners, (size_t)room * sizeof *grown);
+        struct owner *before = owners, *grown = calloc((size_t)room, sizeof *grown);
 
         if (!grown)
             mur_boot_abort(1, "no memory for a connection");
-        memset(grown + owner_room, 0, (size_t)(room - owner_room) * sizeof *grown);
-        owners = grown;
+        if (before)
+            memcpy(grown, before, (size_t)owner_room * sizeof *grown);
+        owners = grown; /* at any time a forked child finds a whole table */
         owner_room = room;
+        free(before);
     }
     owners[fd] = (struct owner){.what = what, .owner = owner};
     epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
@@ -68,6 +70,14 @@ void mur_tcp_close(int fd)
 {
     owners[fd].owner = NULL;
     close(fd);
+}
+
+void mur_tcp_forked(void)
+{
+    for (int fd = 0; fd < owner_room; fd++)
+        if (owners[fd].owner && owners[fd].what != MUR_TCP_CONTROL && owners[fd].what != MUR_TCP_TALK)
+            close(fd);
+    close(mur_tcp.epoll);
 }
 
 /* ---- progress ---- */

@@ -193,6 +193,10 @@ void mur_tcp_hear_launcher(void);
 /* Opens the transport in a process that none of its world's is reached by it from. */
 int mur_tcp_open_late(struct mur_peer *peers, int count);
 
+/* In a child that this process has forked: closes its copies of all connections, which would keep them open when this
+ * process has ended. */
+void mur_tcp_forked(void);
+
 /* The foreign peer of that identity; NULL: unknown. */
 struct mur_peer *mur_tcp_find(uint64_t job, int rank);
 
