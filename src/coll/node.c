@@ -13,6 +13,7 @@
 #include "coll/choose.h"
 #include "datatype/layout.h"
 #include "engine/engine.h"
+#include "engine/lock.h"
 #include "object/request.h"
 
 enum {
@@ -222,8 +223,10 @@ static bool go_on(struct mur_node_op *op)
     is_over = op->advance(op);
     op->is_running = false;
     op->board->current += is_over;
-    if (is_over)
+    if (is_over) {
+        mur_engine_notify(); /* another thread's may rest until it is its turn */
         mur_node_look_back(op);
+    }
     return is_over;
 }
 

@@ -21,6 +21,7 @@
 #include "comm/intercomm.h"
 #include "engine/engine.h"
 #include "engine/foreign.h"
+#include "engine/lock.h"
 #include "object/context.h"
 #include "object/group.h"
 #include "transport/tcp/port.h"
@@ -208,6 +209,7 @@ int mur_comm_close_port(const char *name)
     if (!port)
         return no_port(name);
     mur_port_close(port);
+    mur_engine_notify(); /* another thread may wait for callers at it */
     return MPI_SUCCESS;
 }
 

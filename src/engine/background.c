@@ -37,7 +37,7 @@ int mur_background_start(void)
 {
     if (!mur_settings.progress_thread)
         return MPI_SUCCESS;
-    mur_lock.is_used = true; /* no other thread is inside: this one is starting MPI */
+    mur_engine_share();
     is_stopping = false;
     if (pthread_create(&thread, NULL, run, NULL))
         return mur_error(MPI_ERR_OTHER, "cannot make the thread that MUR_PROGRESS_THREAD asks for");

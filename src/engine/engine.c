@@ -123,6 +123,7 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
         peer->is_backlogged = true;
         peer->next_backlogged = mur_engine.backlogged;
         mur_engine.backlogged = peer;
+        mur_engine_call_sleeper(); /* which is to be woken when there is room */
     }
     mur_counters.backlogged++;
     entry->next = NULL;
@@ -204,6 +205,7 @@ static void task_link(struct mur_task **list, struct mur_task *task)
 void mur_task_add(struct mur_task *task)
 {
     task_link(&mur_engine.tasks, task);
+    mur_engine_call_sleeper();
 }
 
 void mur_task_remove(struct mur_task *task)
@@ -233,7 +235,7 @@ bool mur_tasks_run(void)
         mur_task_remove(task);
         moved |= task->run(task, &is_over);
         if (!is_over)
-            mur_task_add(task);
+            task_link(&mur_engine.tasks, task);
     }
     return moved;
 }

@@ -2,34 +2,150 @@
 /* The slow halves of the lock, and how threads rest.
  *
  * A thread with nothing to do becomes the sleeper, which blocks in the transport with the lock released, or, where
- * there is one already, waits on a condition. Whoever makes something move wakes all of them; so does a sleeper that
- * wakes, since the next one to rest must take its place. */
+ * there is one already, waits on a condition. What ends their rest:
+ *
+ *   - Whoever makes something move, or completes a request, wakes all of them (mur_engine_notify). So does a sleeper
+ *     that wakes, since the next one to rest must take its place.
+ *   - The sleeper has prepared the transport for what there was to wait for. Whoever adds something calls the sleeper
+ *     before it gives up the lock, whether it rests itself or leaves MPI: a task, sends that found no room
+ *     (mur_engine_call_sleeper), and what has to be done sooner than the sleeper wakes by itself, which is looked at
+ *     whenever the lock is given up (next_look).
+ *   - A call is taken back by the sleeper alone, in end_sleep. A thread that polls sees the descriptors by which the
+ *     sleeper is woken, and leaves them as they are. A thread that rests beside the sleeper prepares the transport for
+ *     itself, which may take back a call that has not reached the sleeper yet, and therefore repeats it.
+ *   - mur_progress returns true whenever it has changed anything that some thread may wait for.
+ *
+ * The lock is not used until threads may be inside at the same time. Until then there is one thread at a time, which
+ * only says that it is inside. Whoever makes the lock used keeps the mutex until that thread has left, or breathes. */
+#define _GNU_SOURCE
 #include "engine/lock.h"
 
+#include <linux/membarrier.h>
 #include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include "base/clock.h"
 #include "engine/engine.h"
 
 struct mur_lock mur_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
+enum { BRIEF = 200000 /* nanoseconds; of a sleep while operations are under way that end without waking anybody */ };
+
+/* ---- the lock ---- */
+
+static int membarrier(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+/* Without the barrier of mur_engine_share (old kernels, filters of system calls) the lock is used from the start. */
+void mur_engine_lock_setup(bool has_threads)
+{
+    if (membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) && has_threads)
+        mur_engine_share();
+}
+
+static void take_mutex(void)
+{
+    if (pthread_mutex_trylock(&mur_lock.mutex) != 0) {
+        atomic_fetch_add_explicit(&mur_lock.wanting, 1, memory_order_relaxed);
+        pthread_mutex_lock(&mur_lock.mutex);
+        atomic_fetch_sub_explicit(&mur_lock.wanting, 1, memory_order_relaxed);
+    }
+    atomic_store_explicit(&mur_lock.holder, pthread_self(), memory_order_relaxed);
+}
+
+static void give_mutex(void)
+{
+    atomic_store_explicit(&mur_lock.holder, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&mur_lock.mutex);
+}
+
+/* A thread finds itself there if it has the mutex, and only then. */
+static bool has_mutex(void)
+{
+    return atomic_load_explicit(&mur_lock.holder, memory_order_relaxed) == pthread_self();
+}
+
+/* The barrier on all cores of this process pairs with the order of accesses in mur_engine_lock and mur_engine_unlock:
+ * whoever comes in, or leaves, either sees that the lock is used, or has been seen to do so. Only one thread can be
+ * inside without the mutex: it alone changes is_inside while others wait for the mutex. */
+void mur_engine_share(void)
+{
+    if (mur_lock_is_used())
+        return; /* or about to be: the first call then waits for the mutex */
+    take_mutex();
+    if (!mur_lock_is_used()) {
+        atomic_store(&mur_lock.is_starting, true);
+        atomic_store(&mur_lock.is_used, true);
+        if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
+            atomic_thread_fence(memory_order_seq_cst);
+        while (atomic_load_explicit(&mur_lock.is_inside, memory_order_acquire))
+            sched_yield();
+        atomic_store(&mur_lock.is_starting, false);
+    }
+    give_mutex();
+}
+
 void mur_engine_lock_renew(void)
 {
     mur_lock = (struct mur_lock){
-        .is_used = mur_lock.is_used, .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
+        .is_used = mur_lock_is_used(), .mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 }
 
+/* The thread may have said that it is inside just after another has made the lock used: it is not. The acquire pairs
+ * with the store in mur_engine_share: is_starting was set before. */
 void mur_engine_lock_slow(void)
 {
-    if (pthread_mutex_trylock(&mur_lock.mutex) == 0)
-        return;
-    atomic_fetch_add_explicit(&mur_lock.wanting, 1, memory_order_relaxed);
-    pthread_mutex_lock(&mur_lock.mutex);
-    atomic_fetch_sub_explicit(&mur_lock.wanting, 1, memory_order_relaxed);
+    if (__builtin_expect(atomic_load_explicit(&mur_lock.is_used, memory_order_acquire) &&
+                             atomic_load_explicit(&mur_lock.is_starting, memory_order_relaxed),
+                         0))
+        atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
+    take_mutex();
 }
 
+void mur_engine_lock_any_time(void)
+{
+    if (mur_lock_is_used())
+        take_mutex();
+}
+
+/* The time of mur_clock_ns by which somebody has to look, though nothing comes; 0: now; UINT64_MAX: never. */
+static uint64_t next_look(void)
+{
+    if (mur_transport_has_unsent || mur_engine.silent_operations > 0)
+        return 0;
+    return mur_transport_due ? mur_transport_due : UINT64_MAX;
+}
+
+/* The one that sleeps for all. */
+static const struct mur_transport *sleeper(void)
+{
+    return mur_engine.network ? mur_engine.network : mur_engine.transport;
+}
+
+void mur_engine_call_sleeper_slow(void)
+{
+    if (mur_lock.is_sleeper_called)
+        return;
+    mur_lock.is_sleeper_called = true;
+    sleeper()->wake();
+}
+
+/* Whoever has come in without the mutex has nothing to give up. */
 void mur_engine_unlock_slow(void)
 {
-    pthread_mutex_unlock(&mur_lock.mutex);
+    if (!has_mutex())
+        return;
+    if (mur_lock.has_sleeper && next_look() < mur_lock.sleeps_until)
+        mur_engine_call_sleeper_slow();
+    give_mutex();
+}
+
+void mur_engine_unlock_any_time(void)
+{
+    mur_engine_unlock_slow();
 }
 
 void mur_engine_leave_slow(void)
@@ -43,10 +159,10 @@ void mur_engine_leave_slow(void)
 
 void mur_engine_breathe_slow(void)
 {
-    pthread_mutex_unlock(&mur_lock.mutex);
+    mur_engine_unlock();
     if (atomic_load_explicit(&mur_lock.wanting, memory_order_relaxed))
         sched_yield();
-    mur_engine_lock_slow();
+    mur_engine_lock();
 }
 
 void mur_engine_give_way(void)
@@ -56,19 +172,12 @@ void mur_engine_give_way(void)
     mur_engine_lock();
 }
 
-/* The one that sleeps for all. */
-static const struct mur_transport *sleeper(void)
-{
-    return mur_engine.network ? mur_engine.network : mur_engine.transport;
-}
+/* ---- resting ---- */
 
 void mur_engine_notify_slow(void)
 {
     pthread_cond_broadcast(&mur_lock.moved);
-    if (mur_lock.has_sleeper) {
-        mur_lock.is_sleeper_called = true;
-        sleeper()->wake();
-    }
+    mur_engine_call_sleeper();
 }
 
 /* Nothing has come, and nothing that tasks look at in shared memory: they are asked once more, since who wrote there
@@ -84,29 +193,39 @@ static bool is_idle(void)
     return false;
 }
 
+/* The network may be opened by another thread meanwhile, which then wakes this one. */
 static void sleep_in_transport(void)
 {
-    const struct mur_transport *by = sleeper(); /* the network may be opened by another thread, which then wakes this */
-    bool may_block = is_idle(), is_brief = mur_engine.silent_operations > 0;
+    const struct mur_transport *by = sleeper();
+    bool may_block = is_idle();
+    uint64_t until = next_look();
 
+    if (!until)
+        until = mur_clock_ns() + BRIEF;
+    mur_lock.sleeps_until = mur_engine.silent_operations > 0 ? 0 : until;
     mur_engine_unlock();
     if (may_block)
-        by->sleep(is_brief);
+        by->sleep(until);
     mur_engine_lock();
     mur_engine.transport->end_sleep();
     if (mur_engine.network)
         mur_engine.network->end_sleep();
 }
 
-/* With a sleeper there. The transport must be prepared once more, for what this thread has polled since; that takes
- * back a call to the sleeper, which is then repeated. */
+/* With a sleeper there. The transport must be prepared once more, for what this thread has polled since. */
 static void wait_for_sleeper(void)
 {
-    if (!is_idle())
-        return;
+    bool may_rest = is_idle();
+
     if (mur_lock.is_sleeper_called)
         sleeper()->wake();
+    else if (next_look() < mur_lock.sleeps_until)
+        mur_engine_call_sleeper_slow();
+    if (!may_rest)
+        return;
+    atomic_store_explicit(&mur_lock.holder, 0, memory_order_relaxed);
     pthread_cond_wait(&mur_lock.moved, &mur_lock.mutex);
+    atomic_store_explicit(&mur_lock.holder, pthread_self(), memory_order_relaxed);
 }
 
 void mur_engine_rest(void)

@@ -7,15 +7,21 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 struct mur_lock {
-    bool is_used;               /* set once, at initialisation with MPI_THREAD_MULTIPLE */
-    bool has_deferred;          /* something is to be done when a call is about to return: */
-    void (*run_deferred)(void); /* called without the lock */
+    volatile atomic_bool is_used;   /* set once, when threads may call MPI at the same time (mur_engine_share) */
+    volatile atomic_bool is_inside; /* while it is not used: a thread is inside; else without meaning */
+    atomic_bool is_starting;        /* to be used: a thread may still be inside without it */
+    bool has_deferred;              /* something is to be done when a call is about to return: */
+    void (*run_deferred)(void);     /* called without the lock */
     pthread_mutex_t mutex;
-    atomic_int wanting;     /* threads that wait for the mutex: who only polls lets them go first */
+    _Atomic(pthread_t) holder; /* of the mutex; 0: nobody */
+    atomic_int wanting;        /* threads that wait for the mutex: who only polls lets them go first */
+    /* how threads rest (lock.c) */
     int resting;            /* threads that wait on `moved`, or sleep in the transport */
-    bool has_sleeper;       /* one of them sleeps in the transport */
+    bool has_sleeper;       /* one of them sleeps in the transport, */
+    uint64_t sleeps_until;  /* at the latest until this time of mur_clock_ns, */
     bool is_sleeper_called; /* and has been woken for what another thread did */
     pthread_cond_t moved;
 };
@@ -24,23 +30,44 @@ extern struct mur_lock mur_lock;
 void mur_engine_lock_slow(void);
 void mur_engine_unlock_slow(void);
 
-static inline void mur_engine_lock(void)
+static inline bool mur_lock_is_used(void)
 {
-    if (__builtin_expect(mur_lock.is_used, 0))
+    return atomic_load_explicit(&mur_lock.is_used, memory_order_relaxed);
+}
+
+/* A thread first says that it is inside, or not any more, and then looks whether the lock is used. The compiler keeps
+ * that order, since both are volatile; for the processor the other half is the barrier in mur_engine_share. */
+static inline __attribute__((always_inline)) void mur_engine_lock(void)
+{
+    atomic_store_explicit(&mur_lock.is_inside, true, memory_order_relaxed);
+    if (__builtin_expect(mur_lock_is_used(), 0))
         mur_engine_lock_slow();
 }
 
+/* The release pairs with the acquire in mur_engine_share. */
 static inline void mur_engine_unlock(void)
 {
-    if (__builtin_expect(mur_lock.is_used, 0))
+    atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
+    if (__builtin_expect(mur_lock_is_used(), 0))
         mur_engine_unlock_slow();
 }
 
+/* The same for calls that are legal at any time, in any thread: where the lock is not used they go without. */
+void mur_engine_lock_any_time(void);
+void mur_engine_unlock_any_time(void);
+
+/* From now on the lock is used, for good. Waits until no thread is inside without it. The caller is not inside. */
+void mur_engine_share(void);
+
+/* Before the first call of mur_engine_lock, by a process that may have several threads later. */
+void mur_engine_lock_setup(bool has_threads);
+
 /* The end of a call of the user's: what had to wait for a moment without restrictions is done now. */
 void mur_engine_leave_slow(void);
-static inline void mur_engine_leave(void)
+static inline __attribute__((always_inline)) void mur_engine_leave(void)
 {
-    if (__builtin_expect(mur_lock.is_used | mur_lock.has_deferred, 0))
+    atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
+    if (__builtin_expect(mur_lock_is_used() | mur_lock.has_deferred, 0))
         mur_engine_leave_slow();
 }
 
@@ -48,7 +75,7 @@ static inline void mur_engine_leave(void)
 void mur_engine_breathe_slow(void);
 static inline void mur_engine_breathe(void)
 {
-    if (__builtin_expect(mur_lock.is_used, 0))
+    if (__builtin_expect(mur_lock_is_used(), 0))
         mur_engine_breathe_slow();
 }
 
@@ -61,6 +88,14 @@ static inline void mur_engine_notify(void)
 {
     if (__builtin_expect(mur_lock.resting > 0, 0))
         mur_engine_notify_slow();
+}
+
+/* There is something to be done, or to be looked for, that the sleeper does not know of. */
+void mur_engine_call_sleeper_slow(void);
+static inline void mur_engine_call_sleeper(void)
+{
+    if (__builtin_expect(mur_lock.has_sleeper, 0))
+        mur_engine_call_sleeper_slow();
 }
 
 /* In a forked child, where one thread is left: nobody holds it, and nobody rests. */

@@ -8,6 +8,7 @@
  * takes what it wants. So the file is accessed in large pieces by whichever rank has time, while the others are some
  * panes ahead, and data moves once between user and pane, and once between pane and file. */
 #include "base/error.h"
+#include "engine/lock.h"
 #include "io/panes.h"
 #include "object/comm.h"
 
@@ -113,6 +114,7 @@ static bool finish(struct mur_access *access)
                                           access->failed_rank);
     area->panes_in += access->panes;
     area->current++;
+    mur_engine_notify(); /* another thread's access may rest until it is its turn */
     return true;
 }
 

@@ -299,10 +299,10 @@ int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
     struct text text = {.length = 0};
 
     blamed = NULL; /* the handler may call MPI */
-    mur_engine_lock();
+    mur_engine_lock_any_time();
     owner = owner_find(call, values, comm);
     mur_errhandler_retain(owner.handler); /* the user's function, or another thread, may free it */
-    mur_engine_unlock();
+    mur_engine_unlock_any_time();
     add_call(&text, call, values);
     add(&text, "%s", mur_error_describe(code));
     if (mur_error_text(code))
@@ -310,10 +310,10 @@ int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
     else if (owner.handler->action == MUR_ERRORS_ARE_FATAL || owner.handler->action == MUR_ERRORS_ABORT)
         die(code, text.bytes);
     code = mur_errhandler_raise(owner.kind, owner.handle, owner.handler, code);
-    mur_engine_lock();
+    mur_engine_lock_any_time();
     mur_errhandler_release(owner.handler);
     if (comm)
         mur_comm_release(comm);
-    mur_engine_unlock();
+    mur_engine_unlock_any_time();
     return code;
 }

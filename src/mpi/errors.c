@@ -150,9 +150,9 @@ int mur_mpi_errhandler_free(MPI_Errhandler *errhandler)
 {
     int rc;
 
-    mur_engine_lock();
+    mur_engine_lock_any_time();
     rc = free_handle(errhandler);
-    mur_engine_unlock();
+    mur_engine_unlock_any_time();
     return rc;
 }
 
@@ -161,9 +161,9 @@ int mur_mpi_session_create_errhandler(MPI_Session_errhandler_function *session_e
 {
     struct mur_errhandler *handler;
 
-    mur_engine_lock(); /* legal at any time, so the entry point does not take it */
+    mur_engine_lock_any_time(); /* legal at any time, so the entry point does not take it */
     handler = create(MUR_KIND_SESSION, errhandler);
-    mur_engine_unlock();
+    mur_engine_unlock_any_time();
     if (!handler)
         return mur_error(MPI_ERR_NO_MEM, "no memory for an error handler");
     handler->function.session = session_errhandler_fn;

@@ -3,6 +3,7 @@
 #include "mpi/instance.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -69,13 +70,13 @@ static int start(void)
     return MPI_SUCCESS;
 }
 
-static int acquire(int required_thread_level)
+static bool is_started;
+static _Atomic(pthread_t) latest; /* thread that has started an instance */
+
+static int acquire(void)
 {
-    static bool is_started;
     int rc = MPI_SUCCESS;
 
-    if (mur_process.is_forked)
-        return mur_fault_phase();
     if (!is_started)
         rc = start();
     else if (!mur_process.instances)
@@ -83,20 +84,33 @@ static int acquire(int required_thread_level)
     if (rc)
         return rc;
     is_started = true;
-    if (required_thread_level == MPI_THREAD_MULTIPLE && !mur_lock.is_used)
-        mur_lock.is_used = true; /* for good: another thread may be inside when this instance ends */
     if (!mur_process.instances && (rc = mur_background_start()))
         return rc;
     mur_process.instances++;
     return MPI_SUCCESS;
 }
 
+/* Another thread may be inside, by an instance that only that thread uses. It is waited for before the guard is taken,
+ * which it may want. */
+static void prepare_lock(int required_thread_level)
+{
+    pthread_t before = atomic_exchange(&latest, pthread_self());
+
+    if (!before)
+        mur_engine_lock_setup(required_thread_level > MPI_THREAD_SINGLE);
+    if (required_thread_level == MPI_THREAD_MULTIPLE || (before && !pthread_equal(before, pthread_self())))
+        mur_engine_share();
+}
+
 int mur_instance_acquire(int required_thread_level)
 {
     int rc;
 
+    if (mur_process.is_forked)
+        return mur_fault_phase();
+    prepare_lock(required_thread_level);
     pthread_mutex_lock(&guard);
-    rc = acquire(required_thread_level);
+    rc = acquire();
     pthread_mutex_unlock(&guard);
     return rc;
 }

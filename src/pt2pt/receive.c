@@ -304,7 +304,7 @@ int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, i
         receive_waiting(request, message);
     } else if (may_take(&key, count, type, comm, &wanted)) {
         if (take(comm, &wanted, buffer, LOOKS, &result) ||
-            (!mur_lock.is_used && await(buffer, count, type, comm, &wanted, &result, &request))) {
+            (!mur_lock_is_used() && await(buffer, count, type, comm, &wanted, &result, &request))) {
             mur_status_set(status, &result);
             return MPI_SUCCESS;
         }

@@ -10,6 +10,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "boot/process.h"
+#include "engine/lock.h"
 #include "rma/control.h"
 #include "rma/rma.h"
 
@@ -163,6 +164,7 @@ static void take(struct mur_win *win, int rank, bool is_exclusive)
     }
     target->held = is_exclusive ? MUR_HELD_EXCLUSIVE : MUR_HELD_SHARED;
     target->is_open = true;
+    mur_engine_notify(); /* another thread may rest until this one has it (open_locked) */
 }
 
 static void unlock_by_message(struct mur_win *win, int rank, bool is_exclusive)

@@ -16,7 +16,6 @@
 
 static pthread_mutex_t guard = PTHREAD_MUTEX_INITIALIZER;
 static int users;
-static bool has_engine; /* whoever holds the guard holds the engine's lock, too */
 _Thread_local bool mur_tool_is_restricted;
 
 void mur_tool_lock(void)
@@ -32,22 +31,14 @@ void mur_tool_unlock(void)
 /* MPI may start to use its lock while a tool is inside; what was taken is given back, and nothing else. */
 void mur_tool_lock_both(void)
 {
-    bool is_used = mur_lock.is_used;
-
-    if (is_used)
-        mur_engine_lock_slow();
+    mur_engine_lock_any_time();
     pthread_mutex_lock(&guard);
-    has_engine = is_used;
 }
 
 void mur_tool_leave(void)
 {
-    bool is_used = has_engine;
-
     pthread_mutex_unlock(&guard);
-    if (!is_used)
-        return;
-    mur_engine_unlock_slow();
+    mur_engine_unlock_any_time();
     if (atomic_load_explicit(&mur_lock.wanting, memory_order_relaxed))
         sched_yield(); /* a tool that asks all the time lets those that work go first */
 }
@@ -70,8 +61,8 @@ static void prepare(int required)
 
     pthread_mutex_lock(&mutex);
     mur_settings_read();
-    if (required == MPI_THREAD_MULTIPLE && !mur_engine.peer_count && !mur_lock.is_used)
-        mur_lock.is_used = true; /* nobody is inside: MPI has not started */
+    if (required == MPI_THREAD_MULTIPLE && !mur_engine.peer_count)
+        mur_engine_share();
     pthread_mutex_unlock(&mutex);
 }
 
@@ -80,7 +71,7 @@ int mur_tool_open(int required, int *provided)
     if (mur_tool_is_restricted)
         return MPI_T_ERR_NOT_ACCESSIBLE;
     prepare(required);
-    *provided = required == MPI_THREAD_MULTIPLE && !mur_lock.is_used ? MPI_THREAD_SERIALIZED : required;
+    *provided = required == MPI_THREAD_MULTIPLE && !mur_lock_is_used() ? MPI_THREAD_SERIALIZED : required;
     mur_tool_lock_both();
     users++;
     mur_meters_setup();

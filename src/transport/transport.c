@@ -11,6 +11,7 @@
 
 bool mur_transport_has_unsent;
 bool mur_transport_has_yielded;
+uint64_t mur_transport_due;
 struct mur_awaited mur_awaited = {.frame.kind = MUR_AWAITED_NONE};
 void (*mur_foreign_lost)(struct mur_peer *peer);
 

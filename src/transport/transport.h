@@ -100,6 +100,10 @@ extern bool mur_transport_has_unsent;
  * polled now, for each pass may take as long as many. The transport that does takes it back. */
 extern bool mur_transport_has_yielded;
 
+/* The time of mur_clock_ns by which the network wants progress to be made though nothing comes; 0: never. Progress may
+ * leave it earlier than is needed. */
+extern uint64_t mur_transport_due;
+
 /* Ends the job: a frame that cannot be. Its sender has proved that it belongs to the job, so it is a mistake of the
  * library's, or memory that a program has overwritten; nothing can be believed any more. */
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame) __attribute__((noreturn, cold));
@@ -185,11 +189,13 @@ struct mur_transport {
 
     /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
      * next_backlogged, of any transport), to which sends were refused, may have room again; false when there is
-     * something to do already. sleep blocks, and is the one call made without the engine's lock; end_sleep follows in
-     * any case. wake ends a sleep of this process's own. One transport sleeps for all: the network's, where there is
-     * one, which then also listens to doorbell(), a descriptor by which the node's wakes it. */
+     * something to do already. sleep blocks, until a time of mur_clock_ns at the latest (UINT64_MAX: any), and is the
+     * one call made without the engine's lock; end_sleep follows in any case. wake ends a sleep of this process's own,
+     * also one that is about to begin; only end_sleep, and prepare_sleep of another thread, take that back. One
+     * transport sleeps for all: the network's, where there is one, which then also listens to doorbell(), a descriptor
+     * by which the node's wakes it. */
     bool (*prepare_sleep)(const struct mur_peer *refused);
-    void (*sleep)(bool is_brief);
+    void (*sleep)(uint64_t until);
     void (*end_sleep)(void);
     void (*wake)(void);
     int (*doorbell)(void);

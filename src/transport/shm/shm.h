@@ -262,7 +262,7 @@ int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, voi
 
 /* sleep.c */
 bool mur_shm_prepare_sleep(const struct mur_peer *refused);
-void mur_shm_sleep(bool is_brief);
+void mur_shm_sleep(uint64_t until);
 void mur_shm_end_sleep(void);
 void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);

@@ -8,9 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "transport/shm/shm.h"
-
-enum { BRIEF = 200000 /* nanoseconds */ };
 
 static int membarrier(int command)
 {
@@ -204,12 +203,13 @@ bool mur_shm_prepare_sleep(const struct mur_peer *refused)
     return !has_work;
 }
 
-void mur_shm_sleep(bool is_brief)
+void mur_shm_sleep(uint64_t until)
 {
-    const struct timespec brief = {.tv_nsec = BRIEF};
+    uint64_t now = until == UINT64_MAX ? 0 : mur_clock_ns(), left = until > now ? until - now : 0;
+    const struct timespec limit = {.tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u)};
 
-    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, MUR_ASLEEP_FUTEX,
-            is_brief ? &brief : NULL, NULL, 0);
+    syscall(SYS_futex, &mur_shm.node->ranks[mur_shm.rank].is_asleep, FUTEX_WAIT, MUR_ASLEEP_FUTEX, now ? &limit : NULL,
+            NULL, 0);
 }
 
 void mur_shm_end_sleep(void)

@@ -50,7 +50,7 @@ static struct mur_greeting *add(int fd, bool is_caller, uint64_t patience)
     greeting->due = mur_tcp_now() + patience;
     TAILQ_INSERT_TAIL(&mur_tcp.greetings, greeting, in_greetings);
     mur_tcp.greeting_count += !is_caller;
-    mur_tcp.is_timed = true;
+    mur_tcp_set_timer(greeting->due);
     return greeting;
 }
 

@@ -11,6 +11,7 @@
 #include <sys/socket.h>
 #include <sys/uio.h>
 
+#include "base/settings.h"
 #include "boot/process.h"
 #include "transport/tcp/tcp.h"
 
@@ -221,13 +222,19 @@ bool mur_in_is_partial(const struct mur_link *link)
     return link->place || link->partial_bytes || link->pad;
 }
 
+void mur_in_limit_stall(struct mur_link *link)
+{
+    if (!mur_in_is_partial(link))
+        return;
+    link->stall_due = mur_tcp_now() + 1000u * (uint64_t)mur_settings.tcp_timeout;
+    mur_tcp_set_timer(link->stall_due);
+}
+
 static inline void heard(struct mur_link *link)
 {
     link->has_retried = false;
-    if (__builtin_expect(!mur_in_is_partial(link), 1))
-        return;
-    link->stall_due = 0; /* set by mur_links_due */
-    mur_tcp.is_timed = true;
+    if (__builtin_expect(mur_in_is_partial(link), 0))
+        mur_in_limit_stall(link);
 }
 
 /* A peer that computes may well leave us with half a frame, and goes on when it is back. A new connection tells: before
@@ -238,7 +245,6 @@ void mur_in_stalled(struct mur_link *link)
     if (link->has_retried)
         cannot_be(link, "a frame whose rest never came");
     link->has_retried = true;
-    link->stall_due = 0;
     mur_link_broken(link, ETIMEDOUT);
 }
 

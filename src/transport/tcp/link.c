@@ -290,7 +290,7 @@ static void wait_to_call(struct mur_link *link, uint64_t pause)
 {
     link->state = MUR_LINK_WAITING;
     link->due = mur_tcp_now() + pause;
-    mur_tcp.is_timed = true;
+    mur_tcp_set_timer(link->due);
 }
 
 /* A peer that computes answers when it calls MPI again, which may be long after. So the patience grows; and as long as
@@ -404,8 +404,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     link->tries = 0;
     link->address = 0;
     link->watched = EPOLLIN;
-    link->stall_due = 0;
-    mur_tcp.is_timed |= mur_in_is_partial(link);
+    mur_in_limit_stall(link);
     mur_tcp_watch(fd, EPOLLIN, MUR_TCP_LINK, link, false);
     mur_out_arrived(link, peer_received);
     mur_out_rewind(link);
@@ -500,40 +499,40 @@ void mur_link_free(struct mur_peer *peer)
 
 /* ---- time ---- */
 
-void mur_links_tick(uint64_t now)
+/* When the link has to be looked at; UINT64_MAX: never. */
+static uint64_t due_of(const struct mur_link *link)
+{
+    if (link->state == MUR_LINK_WAITING)
+        return link->due;
+    return link->state == MUR_LINK_UP && mur_in_is_partial(link) ? link->stall_due : UINT64_MAX;
+}
+
+int mur_links_tick(uint64_t now)
 {
     struct mur_link *link, *next;
+    int acted = 0;
 
     for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
         next = LIST_NEXT(link, in_links);
-        if (link->state == MUR_LINK_WAITING && link->due <= now)
+        if (due_of(link) > now)
+            continue;
+        acted++;
+        if (link->state == MUR_LINK_WAITING)
             call_next(link);
-        else if (link->state == MUR_LINK_UP && mur_in_is_partial(link) && link->stall_due && link->stall_due <= now)
+        else
             mur_in_stalled(link);
     }
-}
-
-static uint64_t stall_time(void)
-{
-    return mur_tcp_now() + 1000u * (uint64_t)mur_settings.tcp_timeout;
+    return acted;
 }
 
 uint64_t mur_links_due(void)
 {
-    uint64_t due = 0;
+    uint64_t due = UINT64_MAX;
     struct mur_link *link;
 
     LIST_FOREACH(link, &mur_tcp.links, in_links)
-    {
-        uint64_t own = 0;
-
-        if (link->state == MUR_LINK_WAITING)
-            own = link->due ? link->due : 1;
-        else if (link->state == MUR_LINK_UP && mur_in_is_partial(link))
-            own = link->stall_due ? link->stall_due : (link->stall_due = stall_time());
-        if (own && (!due || own < due))
-            due = own;
-    }
+    if (due_of(link) < due)
+        due = due_of(link);
     return due;
 }
 

@@ -2,10 +2,11 @@
 /* The TCP transport: opening, progress, sleeping, the table of operations.
  *
  * Progress polls the one or two links that had frames lately by reading from them, and asks epoll for everything else
- * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. Who sleeps,
- * sleeps in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of other
- * threads. */
+ * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. The thread
+ * that sleeps does so in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of
+ * other threads. Those two it takes back itself (end_sleep): a thread that polls must leave them for it. */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/job.h"
@@ -27,8 +29,8 @@ enum {
     PASSES_COLD = 32,     /* the same when there is no hot link */
     PASSES_A_YIELD = 16,  /* that a pass counts for when other ranks have had the core meanwhile */
     POLLED_LINKS = 2,     /* more reads in vain cost more than epoll, which knows all */
-    BRIEF = 1,            /* milliseconds */
     SILENT_POLLS = 20000, /* after which a link is not hot any more */
+    NS_A_MS = 1000000,
 };
 
 struct mur_tcp mur_tcp;
@@ -88,7 +90,9 @@ static int poll_link(struct mur_link *link)
     uint64_t before = link->received;
 
     frames = mur_in_read(link);
-    if (link->state == MUR_LINK_UP && link->received != before)
+    if (link->state != MUR_LINK_UP)
+        return frames + 1; /* somebody may wait for its end */
+    if (link->received != before)
         mur_link_heat(link);
     return frames + (link->received != before); /* an acknowledgement may have made room */
 }
@@ -107,7 +111,6 @@ static int take_events(int timeout)
 {
     struct epoll_event events[EVENTS];
     int count = epoll_wait(mur_tcp.epoll, events, EVENTS, timeout), moved = 0;
-    uint64_t ignored;
 
     for (int i = 0; i < count; i++) {
         struct owner owner = owners[events[i].data.fd];
@@ -118,10 +121,6 @@ static int take_events(int timeout)
         case MUR_TCP_LISTENER:
             mur_greet_accept();
             moved++;
-            break;
-        case MUR_TCP_WAKEUP:
-            if (read(mur_tcp.wakeup, &ignored, sizeof ignored) < 0)
-                continue;
             break;
         case MUR_TCP_CONTROL:
             mur_link_answers();
@@ -137,22 +136,48 @@ static int take_events(int timeout)
         case MUR_TCP_TALK:
             moved++;
             break;
-        default: /* the doorbell is emptied at the end of the sleep */
+        default: /* calls to the sleeper, and the doorbell: the sleeper empties them */
             break;
         }
     }
     return moved;
 }
 
+/* ---- timers ---- */
+
+static uint64_t earliest_due(void)
+{
+    struct mur_greeting *greeting;
+    uint64_t earliest = mur_links_due();
+
+    TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
+    if (greeting->due < earliest)
+        earliest = greeting->due;
+    return earliest;
+}
+
+void mur_tcp_set_timer(uint64_t due)
+{
+    if (!mur_transport_due || due * NS_A_MS < mur_transport_due)
+        mur_transport_due = due ? due * NS_A_MS : 1;
+}
+
 static int tick(void)
 {
-    uint64_t now = mur_tcp_now();
-    int given_up = mur_greets_tick(now);
+    uint64_t now = mur_tcp_now(), due;
+    int acted;
 
-    mur_links_tick(now);
-    mur_tcp.is_timed = !TAILQ_EMPTY(&mur_tcp.greetings) || mur_links_due();
-    return given_up;
+    if (now * NS_A_MS < mur_transport_due)
+        return 0;
+    acted = mur_greets_tick(now) + mur_links_tick(now);
+    due = earliest_due();
+    mur_transport_due = 0;
+    if (due != UINT64_MAX)
+        mur_tcp_set_timer(due);
+    return acted;
 }
+
+/* ---- polling ---- */
 
 static void cool_silent(struct mur_link *link)
 {
@@ -210,7 +235,7 @@ static int tcp_progress(void)
         return moved + poll_hot();
     mur_tcp.passes = 0;
     moved += poll_all();
-    if (mur_tcp.is_timed)
+    if (mur_transport_due)
         moved += tick();
     return moved;
 }
@@ -241,46 +266,40 @@ static bool tcp_finish(void)
 
 /* ---- sleeping ---- */
 
-/* When something is to be done though nothing comes; 0: never. The thread that sleeps has no lock then, so it is found
- * out before. */
-static _Thread_local uint64_t due;
-
-static uint64_t earliest_due(void)
-{
-    struct mur_greeting *greeting;
-    uint64_t earliest = mur_links_due();
-
-    TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
-    if (!earliest || greeting->due < earliest)
-        earliest = greeting->due;
-    return earliest;
-}
-
 /* Level-triggered: whatever is there already ends the sleep at once. */
 static bool tcp_prepare_sleep(const struct mur_peer *refused)
 {
     (void)refused;
-    due = mur_tcp.is_timed ? earliest_due() : 0;
     return !mur_transport_has_unsent;
 }
 
-static void tcp_sleep(bool is_brief)
+/* Rounded up, so that what is due then is due when this returns. */
+static int timeout_until(uint64_t until)
+{
+    uint64_t now, left;
+
+    if (until == UINT64_MAX)
+        return -1;
+    now = mur_clock_ns();
+    left = until > now ? (until - now + NS_A_MS - 1) / NS_A_MS : 0;
+    return left < INT_MAX ? (int)left : INT_MAX;
+}
+
+static void tcp_sleep(uint64_t until)
 {
     struct epoll_event event;
-    int timeout = -1;
 
-    if (due) {
-        uint64_t now = mur_tcp_now();
-
-        timeout = due > now ? (int)(due - now) : 0;
-    }
-    epoll_wait(mur_tcp.epoll, &event, 1, is_brief && timeout ? BRIEF : timeout);
+    epoll_wait(mur_tcp.epoll, &event, 1, timeout_until(until));
 }
 
 /* What came is handled by the next progress, which asks epoll. */
 static void tcp_end_sleep(void)
 {
+    uint64_t calls;
+
     mur_tcp.passes = PASSES_A_LOOK;
+    while (read(mur_tcp.wakeup, &calls, sizeof calls) < 0 && errno == EINTR)
+        continue;
 }
 
 static void tcp_wake(void)

@@ -111,7 +111,7 @@ struct mur_link {
     int large;  /* reads for which another large frame is expected */
     size_t partial_bytes;
     char *partial;      /* the start of a frame that has not come whole */
-    uint64_t stall_due; /* ms; when the rest of a frame must have come; 0: not set yet */
+    uint64_t stall_due; /* ms; when the rest of a frame must have come */
     bool has_retried;   /* a connection was given up for the sake of that rest */
 
     /* the peer */
@@ -163,8 +163,7 @@ struct mur_tcp {
     struct mur_link *unsent;              /* links that keep frames back */
     TAILQ_HEAD(, mur_greeting) greetings; /* oldest first */
     int greeting_count;
-    int asked;     /* links whose addresses are asked for */
-    bool is_timed; /* some link or greeting has a time to keep */
+    int asked; /* links whose addresses are asked for */
     uint32_t passes;
     bool is_finishing;
 };
@@ -186,6 +185,9 @@ void mur_tcp_unwatch(int fd);
 void mur_tcp_close(int fd); /* also out of the set */
 
 uint64_t mur_tcp_now(void); /* ms, monotonic */
+
+/* Something is to be done at that time, or before. */
+void mur_tcp_set_timer(uint64_t due);
 
 /* From now on the launcher's answers end a sleep, whatever they are about. The transport is open, or nobody waits. */
 void mur_tcp_hear_launcher(void);
@@ -229,6 +231,7 @@ void mur_splice_trim(void); /* gives up what is kept for later */
 /* in.c */
 int mur_in_read(struct mur_link *link);              /* frames delivered */
 bool mur_in_is_partial(const struct mur_link *link); /* a frame has come in part */
+void mur_in_limit_stall(struct mur_link *link);      /* sets how long its rest may take from now on */
 void mur_in_stalled(struct mur_link *link);          /* for too long */
 
 /* link.c */
@@ -244,8 +247,8 @@ void mur_link_lose(struct mur_peer *peer);       /* of which somebody says that 
 bool mur_link_is_over(const struct mur_link *link);
 void mur_link_free(struct mur_peer *peer); /* which has none, or one that is over */
 void mur_link_answers(void);               /* of the launcher */
-void mur_links_tick(uint64_t now);
-uint64_t mur_links_due(void); /* ms; 0: never */
+int mur_links_tick(uint64_t now);          /* how many it has acted on */
+uint64_t mur_links_due(void);              /* ms; UINT64_MAX: never */
 void mur_link_heat(struct mur_link *link);
 void mur_link_cool(struct mur_link *link);
 
