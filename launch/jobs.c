@@ -270,6 +270,7 @@ static void line_ready(void *owner)
     char data[4096];
     ssize_t got;
 
+    mur_packets_flush(&child->answers, child->jobs->loop, &child->line);
     while ((got = recv(child->line.fd, data, sizeof data, 0)) > 0)
         child->jobs->message(child->jobs->owner, child, data, (size_t)got);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
@@ -364,6 +365,7 @@ void mur_jobs_sweep(struct mur_jobs *jobs)
         if (child->pid || child->out.fd >= 0 || child->err.fd >= 0)
             continue;
         mur_loop_unwatch(jobs->loop, &child->line);
+        mur_packets_drop(&child->answers);
         close(child->line.fd);
         LIST_REMOVE(child, in_jobs);
         free(child->name);

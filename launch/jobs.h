@@ -12,6 +12,7 @@
 #include "jobspec.h"
 #include "loop.h"
 #include "output.h"
+#include "packets.h"
 
 #define MUR_JOB_QUESTION "spawn?" /* keys of what to spawn, with a name that the rank gave to it, */
 #define MUR_JOB_ANSWER   "spawn!" /* and of what is put when that has ended, */
@@ -22,11 +23,12 @@ struct mur_jobs;
 struct mur_child_job {
     LIST_ENTRY(mur_child_job) in_jobs;
     struct mur_jobs *jobs;
-    pid_t pid;             /* of its mpiexec; 0: ended */
-    bool is_foreign;       /* a program of another library has spawned it, */
-    bool has_run;          /* and one of it has come up */
-    char *name;            /* as the rank calls it */
-    struct mur_watch line; /* to it */
+    pid_t pid;                  /* of its mpiexec; 0: ended */
+    bool is_foreign;            /* a program of another library has spawned it, */
+    bool has_run;               /* and one of it has come up */
+    char *name;                 /* as the rank calls it */
+    struct mur_watch line;      /* to it */
+    struct mur_packets answers; /* that wait to be sent over it */
     struct mur_stream out;
     struct mur_stream err;
 };

@@ -11,7 +11,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/secret.h"
@@ -166,19 +165,12 @@ bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *f
 }
 
 /* Sends the descriptor with an answer. */
-static void give(const struct mur_agent_rank *rank, const struct mur_generation *generation)
+static void give(struct mur_agent_rank *rank, const struct mur_generation *generation)
 {
     struct mur_control_message message = {.kind = MUR_CONTROL_MEMORY, .value = (int32_t)generation->number};
-    char room[CMSG_SPACE(sizeof(int))] __attribute__((aligned(8))) = {0};
-    struct iovec data = {.iov_base = &message, .iov_len = offsetof(struct mur_control_message, text)};
-    struct msghdr header = {.msg_iov = &data, .msg_iovlen = 1, .msg_control = room, .msg_controllen = sizeof room};
-    struct cmsghdr *part = CMSG_FIRSTHDR(&header);
 
-    part->cmsg_level = SOL_SOCKET;
-    part->cmsg_type = SCM_RIGHTS;
-    part->cmsg_len = CMSG_LEN(sizeof(int));
-    memcpy(CMSG_DATA(part), &generation->fd, sizeof generation->fd);
-    sendmsg(rank->control.fd, &header, MSG_NOSIGNAL);
+    mur_packets_send(&rank->answers, rank->agent->loop, &rank->control, &message,
+                     offsetof(struct mur_control_message, text), generation->fd);
 }
 
 void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t number)

@@ -27,6 +27,7 @@
 #include "launch/kvs.h"
 #include "launch/loop.h"
 #include "launch/output.h"
+#include "launch/packets.h"
 #include "launch/pmi/ranks.h"
 #include "launch/spawn.h"
 #include "launch/tree/tree.h"
@@ -48,6 +49,7 @@ struct mur_agent_rank {
     bool has_aborted;
     int64_t core_wait_ms; /* for a core, so far */
     struct mur_watch control;
+    struct mur_packets answers; /* that wait to be sent over it */
     struct mur_stream out;
     struct mur_stream err;
     char *spawn; /* what it has told so far of a job to be spawned */
@@ -74,6 +76,7 @@ struct mur_agent {
     struct mur_kvs *names;   /* of services; mpiexec's own agent keeps those of all */
     struct mur_jobs jobs;    /* that ranks have spawned; mpiexec's own agent has those of all */
     struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
+    struct mur_packets to_parent;
     struct mur_agent_rank *ranks; /* of this node */
     int count;
     struct mur_generation *generations; /* whose memory is in use */

@@ -52,7 +52,7 @@ static void report_exit(struct mur_agent_rank *rank, pid_t pid, int status)
 
 /* ---- messages ---- */
 
-/* A rank's socket that is full of answers it does not read is the rank's affair; one that has died gets none. */
+/* A rank that has died gets none. */
 static void answer_rank(void *owner, const char *key, const char *value)
 {
     struct mur_agent_rank *rank = owner;
@@ -64,7 +64,8 @@ static void answer_rank(void *owner, const char *key, const char *value)
     memcpy(message.text, key, name);
     memcpy(message.text + name, value, bytes);
     message.length = (uint32_t)(name + bytes);
-    send(rank->control.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+    mur_packets_send(&rank->answers, rank->agent->loop, &rank->control, &message,
+                     offsetof(struct mur_control_message, text) + message.length, -1);
 }
 
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes)
@@ -153,6 +154,7 @@ void mur_agent_read_control(void *owner)
     ssize_t size;
     pid_t sender;
 
+    mur_packets_flush(&rank->answers, rank->agent->loop, &rank->control);
     while ((size = receive(rank->control.fd, &message, &sender)) != 0) {
         if (size < 0 && errno == EINTR)
             continue;

@@ -81,7 +81,8 @@ static void answer_job(void *owner, const char *key, const char *value)
     memcpy(message.text, key, name);
     memcpy(message.text + name, value, bytes);
     message.length = (uint32_t)(name + bytes);
-    send(child->line.fd, &message, offsetof(struct mur_control_message, text) + message.length, MSG_NOSIGNAL);
+    mur_packets_send(&child->answers, child->jobs->loop, &child->line, &message,
+                     offsetof(struct mur_control_message, text) + message.length, -1);
 }
 
 /* A spawned job asks for names, and says that its programs, of another library, run. */
@@ -114,6 +115,7 @@ static void parent_ready(void *owner)
     char text[sizeof message.text + 2];
     ssize_t got;
 
+    mur_packets_flush(&agent->to_parent, agent->loop, &agent->parent);
     while ((got = recv(agent->parent.fd, &message, sizeof message, MSG_DONTWAIT)) > 0) {
         if (got < head || message.length != (size_t)(got - head) || message.kind != MUR_CONTROL_VALUE)
             continue;
@@ -123,6 +125,7 @@ static void parent_ready(void *owner)
     }
     if (got == 0) { /* the other agent has died; this job goes on without its names */
         mur_loop_unwatch(agent->loop, &agent->parent);
+        mur_packets_drop(&agent->to_parent);
         agent->parent.fd = -1;
     }
 }

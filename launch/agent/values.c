@@ -5,7 +5,6 @@
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
 #include "boot/job.h"
 #include "launch/agent/inside.h"
@@ -38,7 +37,8 @@ static void tell_parent(struct mur_agent *agent, uint32_t kind, const char *text
     if (bytes > sizeof message.text)
         return;
     memcpy(message.text, text, bytes);
-    send(agent->parent.fd, &message, offsetof(struct mur_control_message, text) + bytes, MSG_NOSIGNAL);
+    mur_packets_send(&agent->to_parent, agent->loop, &agent->parent, &message,
+                     offsetof(struct mur_control_message, text) + bytes, -1);
 }
 
 /* Questions about names end at the agent of the first job; what is to be spawned, at mpiexec's own. */

@@ -41,14 +41,24 @@ static int number(const char *name, int *value)
     return MPI_SUCCESS;
 }
 
+/* Returns 0, or an errno. It waits while the socket is full: the agent always reads. */
+static int send_message(const struct mur_control_message *message)
+{
+    size_t bytes = offsetof(struct mur_control_message, text) + message->length;
+    ssize_t sent;
+
+    do
+        sent = send(mur_process.control_fd, message, bytes, MSG_NOSIGNAL);
+    while (sent < 0 && errno == EINTR);
+    return sent < 0 ? errno : 0;
+}
+
 static int send_bytes(uint32_t kind, int value, const void *text, size_t length)
 {
     struct mur_control_message message = {.kind = kind, .value = value, .length = (uint32_t)length};
 
     memcpy(message.text, text, length);
-    return send(mur_process.control_fd, &message, offsetof(struct mur_control_message, text) + length, MSG_NOSIGNAL) < 0
-               ? errno
-               : 0;
+    return send_message(&message);
 }
 
 static int send_control(uint32_t kind, int value, const char *text)
@@ -208,6 +218,7 @@ int mur_boot_put(const char *key, const char *value)
 {
     struct mur_control_message message = {.kind = MUR_CONTROL_PUT};
     size_t name = strlen(key) + 1, bytes = strlen(value);
+    int rc;
 
     if (mur_foreign_is_there())
         return mur_foreign_put(key, value);
@@ -216,10 +227,8 @@ int mur_boot_put(const char *key, const char *value)
     memcpy(message.text, key, name);
     memcpy(message.text + name, value, bytes);
     message.length = (uint32_t)(name + bytes);
-    if (send(mur_process.control_fd, &message, offsetof(struct mur_control_message, text) + message.length,
-             MSG_NOSIGNAL) < 0)
-        return mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(errno));
-    return MPI_SUCCESS;
+    rc = send_message(&message);
+    return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
 }
 
 int mur_boot_ask(const char *key)
