@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Greetings of agents. A visitor has five seconds to prove itself; when there are many, the oldest must go. */
+/* Greetings of agents. A visitor has five seconds to prove itself. It is silent until its hello has come, whose MAC
+ * only those can make who know the secret. There are at most SILENT_MAX silent ones; for more, the oldest must go, but
+ * not before it has had SILENT_MS. Until then new visitors wait in the system's queue. So a flood of connections never
+ * ends a greeting whose hello has come. */
 #include "launch/tree/door.h"
 
 #include <errno.h>
@@ -15,15 +18,15 @@
 #include "launch/alloc.h"
 #include "launch/say.h"
 
-enum { VISITORS_MAX = 256, VISIT_MS = 5000 };
+enum { SILENT_MAX = 256, SILENT_MS = 100, VISIT_MS = 5000 };
 
 struct mur_visitor {
     struct mur_door *door;
     struct mur_watch watch;
     struct mur_handshake handshake;
-    bool is_proving; /* else its hello is awaited */
+    bool is_proving; /* else it is silent: its hello is awaited */
     size_t got;
-    int64_t due;
+    int64_t since, due;
     union {
         struct mur_hello hello;
         struct mur_proof proof;
@@ -31,14 +34,21 @@ struct mur_visitor {
     TAILQ_ENTRY(mur_visitor) in_visitors;
 };
 
+static void take_out(struct mur_visitor *visitor)
+{
+    struct mur_door *door = visitor->door;
+
+    TAILQ_REMOVE(visitor->is_proving ? &door->proving : &door->silent, visitor, in_visitors);
+    door->silent_count -= !visitor->is_proving;
+}
+
 /* The descriptor is the caller's from now on. */
 static void forget(struct mur_visitor *visitor)
 {
     struct mur_door *door = visitor->door;
 
     mur_loop_unwatch(door->loop, &visitor->watch);
-    TAILQ_REMOVE(&door->visitors, visitor, in_visitors);
-    door->visitor_count--;
+    take_out(visitor);
     TAILQ_INSERT_TAIL(&door->gone, visitor, in_visitors); /* the loop may have an event for it in hand */
     mur_timer_set(&door->timer, 0);
 }
@@ -68,10 +78,13 @@ static void take_hello(struct mur_visitor *visitor)
         mur_say("somebody calls who speaks version %u of Murmur's protocol between hosts, not %d; if it is an agent of "
                 "this job, install the same version of Murmur on all hosts",
                 hello.protocol, MUR_WIRE_PROTOCOL);
-    if (fault != MUR_HELLO_FINE || hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge))
+    if (fault != MUR_HELLO_FINE || hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge)) {
         send_away(visitor);
-    else
-        visitor->is_proving = true;
+        return;
+    }
+    take_out(visitor);
+    visitor->is_proving = true;
+    TAILQ_INSERT_TAIL(&door->proving, visitor, in_visitors);
 }
 
 static void take_proof(struct mur_visitor *visitor)
@@ -98,8 +111,8 @@ static void take_proof(struct mur_visitor *visitor)
 static void visitor_ready(void *owner)
 {
     struct mur_visitor *visitor = owner;
-    size_t bytes = visitor->is_proving ? sizeof visitor->message.proof : sizeof visitor->message.hello;
-    ssize_t got = recv(visitor->watch.fd, (char *)&visitor->message + visitor->got, bytes - visitor->got, MSG_DONTWAIT);
+    size_t room = visitor->is_proving ? sizeof visitor->message.proof : sizeof visitor->message.hello;
+    ssize_t got = recv(visitor->watch.fd, (char *)&visitor->message + visitor->got, room - visitor->got, MSG_DONTWAIT);
 
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
@@ -108,7 +121,7 @@ static void visitor_ready(void *owner)
         return;
     }
     visitor->got += (size_t)got;
-    if (visitor->got < bytes)
+    if (visitor->got < (visitor->is_proving ? room : mur_hello_bytes(&visitor->message.hello, visitor->got)))
         return;
     visitor->got = 0;
     if (visitor->is_proving)
@@ -117,56 +130,111 @@ static void visitor_ready(void *owner)
         take_hello(visitor);
 }
 
-static void somebody_knocks(void *owner)
+/* ---- who knocks ---- */
+
+static void pause_listening(struct mur_door *door, int64_t delay)
+{
+    for (int i = 0; i < door->step_count; i++)
+        mur_loop_unwatch(door->loop, &door->steps[i].watch);
+    mur_timer_set(&door->pause, delay);
+}
+
+static void listen_again(void *owner)
 {
     struct mur_door *door = owner;
-    int fd = accept4(door->listener.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK), on = 1;
-    struct mur_visitor *visitor;
 
-    if (fd < 0)
+    for (int i = 0; i < door->step_count; i++)
+        mur_loop_watch(door->loop, &door->steps[i].watch, EPOLLIN);
+}
+
+/* Whether one more may be let in. */
+static bool has_room(struct mur_door *door)
+{
+    struct mur_visitor *oldest = TAILQ_FIRST(&door->silent);
+    int64_t left;
+
+    if (door->silent_count < SILENT_MAX)
+        return true;
+    left = oldest->since + SILENT_MS - mur_loop_now();
+    if (left > 0) {
+        pause_listening(door, left);
+        return false;
+    }
+    visitor_ready(oldest); /* its hello may have come meanwhile */
+    if (TAILQ_FIRST(&door->silent) == oldest)
+        send_away(oldest);
+    return true;
+}
+
+static void somebody_knocks(void *owner)
+{
+    const struct mur_doorstep *step = owner;
+    struct mur_door *door = step->door;
+    struct mur_visitor *visitor;
+    int fd, on = 1;
+
+    if (!has_room(door))
         return;
-    if (door->visitor_count >= VISITORS_MAX)
-        send_away(TAILQ_FIRST(&door->visitors));
+    fd = accept4(step->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    if (fd < 0) {
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_listening(door, SILENT_MS);
+        return;
+    }
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     visitor = mur_alloc(1, sizeof *visitor);
     visitor->door = door;
-    visitor->due = mur_loop_now() + VISIT_MS;
+    visitor->since = mur_loop_now();
+    visitor->due = visitor->since + VISIT_MS;
     visitor->watch = (struct mur_watch){.fd = fd, .ready = visitor_ready, .owner = visitor};
-    TAILQ_INSERT_TAIL(&door->visitors, visitor, in_visitors);
-    door->visitor_count++;
+    TAILQ_INSERT_TAIL(&door->silent, visitor, in_visitors);
+    door->silent_count++;
     mur_loop_watch(door->loop, &visitor->watch, EPOLLIN);
     if (!door->timer.deadline)
         mur_timer_set(&door->timer, VISIT_MS);
 }
 
+/* The proving ones need not be in the order of their time, by a little. */
 static void send_late_ones_away(void *owner)
 {
     struct mur_door *door = owner;
+    struct mur_visitors *lists[] = {&door->silent, &door->proving};
     struct mur_visitor *visitor;
 
     while ((visitor = TAILQ_FIRST(&door->gone))) {
         TAILQ_REMOVE(&door->gone, visitor, in_visitors);
         free(visitor);
     }
-    while ((visitor = TAILQ_FIRST(&door->visitors)) && visitor->due <= mur_loop_now())
-        send_away(visitor);
-    if (visitor)
-        mur_timer_set(&door->timer, visitor->due - mur_loop_now());
+    for (int i = 0; i < 2; i++) {
+        while ((visitor = TAILQ_FIRST(lists[i])) && visitor->due <= mur_loop_now())
+            send_away(visitor);
+        if (visitor && (!door->timer.deadline || visitor->due < door->timer.deadline))
+            mur_timer_set(&door->timer, visitor->due - mur_loop_now());
+    }
 }
 
 bool mur_door_open(struct mur_door *door, struct mur_loop *loop)
 {
-    int fd = mur_address_listen(&door->port);
+    int fds[MUR_ADDRESSES_MAX];
 
-    if (fd < 0)
+    door->step_count = mur_addresses_listen(fds, &door->port);
+    if (!door->step_count)
         return false;
     door->loop = loop;
-    TAILQ_INIT(&door->visitors);
+    TAILQ_INIT(&door->silent);
+    TAILQ_INIT(&door->proving);
     TAILQ_INIT(&door->gone);
-    door->listener = (struct mur_watch){.fd = fd, .ready = somebody_knocks, .owner = door};
     door->timer = (struct mur_timer){.fire = send_late_ones_away, .owner = door};
+    door->pause = (struct mur_timer){.fire = listen_again, .owner = door};
     mur_loop_add_timer(loop, &door->timer);
-    mur_loop_watch(loop, &door->listener, EPOLLIN);
+    mur_loop_add_timer(loop, &door->pause);
+    for (int i = 0; i < door->step_count; i++) {
+        struct mur_doorstep *step = &door->steps[i];
+
+        step->door = door;
+        step->watch = (struct mur_watch){.fd = fds[i], .ready = somebody_knocks, .owner = step};
+        mur_loop_watch(loop, &step->watch, EPOLLIN);
+    }
     return true;
 }
 

@@ -15,11 +15,15 @@ struct mur_door {
     const unsigned char *secret;
     int own; /* this agent's place, which callers must mean */
     uint16_t port;
-    struct mur_watch listener;
-    struct mur_timer timer;
-    TAILQ_HEAD(mur_visitors, mur_visitor) visitors; /* oldest first */
-    struct mur_visitors gone;                       /* to be freed */
-    int visitor_count;
+    struct mur_doorstep {
+        struct mur_door *door;
+        struct mur_watch watch;
+    } steps[MUR_ADDRESSES_MAX]; /* listening sockets */
+    int step_count;
+    struct mur_timer timer, pause;                /* for those who are late; of listening */
+    TAILQ_HEAD(mur_visitors, mur_visitor) silent; /* oldest first */
+    struct mur_visitors proving, gone;            /* the latter to be freed */
+    int silent_count;
     int has_complained; /* of another version: once is enough */
     /* Somebody has proved to be agent `place`: returns how much of its stream has been received here, or false to send
      * it away. Then the connection comes, with how much it has received. */

@@ -17,7 +17,7 @@
 
 #include "base/address.h"
 
-enum { LISTEN_QUEUE = 1024 };
+enum { LISTEN_QUEUE = 1024, ANY_PORT_TRIES = 16 };
 
 static const char *const own_bridges[] = {"docker", "virbr", "br-", "veth", "cni", "lxc", "podman", "cali", "flannel"};
 
@@ -259,54 +259,100 @@ static bool port_range(unsigned *first, unsigned *last)
            *first <= *last && *last <= 65535;
 }
 
-static bool bind_to(int fd, int family, unsigned port)
-{
-    struct mur_address any = {.family = (uint16_t)family, .port = (uint16_t)port};
-    struct sockaddr_storage address;
-    socklen_t length = mur_address_socket(&any, &address);
-
-    return bind(fd, (struct sockaddr *)&address, length) == 0;
-}
-
 /* One socket for both families where the system has IPv6. */
-static int open_socket(int *family)
+static int open_for_all(struct mur_address *address)
 {
     int fd = socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), off = 0;
 
-    *family = AF_INET6;
+    *address = (struct mur_address){.family = AF_INET6};
     if (fd >= 0 && setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0)
         return fd;
     if (fd >= 0)
         close(fd);
-    *family = AF_INET;
+    address->family = AF_INET;
     return socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-int mur_address_listen(uint16_t *port)
+static int open_for_one(const struct mur_address *address)
 {
-    struct sockaddr_storage bound;
-    socklen_t length = sizeof bound;
-    unsigned first, last, at;
-    int family, fd, error;
+    int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1;
+
+    if (fd >= 0 && address->family == AF_INET6)
+        setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof on);
+    return fd;
+}
+
+/* At this address, or at all (NULL). *port may be 0, for any, and is set. -1 with errno. */
+static int listen_at(const struct mur_address *at, uint16_t *port)
+{
+    struct mur_address address, bound = {0};
+    struct sockaddr_storage name;
+    socklen_t length;
+    int fd, error;
+
+    if (at)
+        address = *at;
+    fd = at ? open_for_one(at) : open_for_all(&address);
+    if (fd < 0)
+        return -1;
+    address.port = *port;
+    length = mur_address_socket(&address, &name);
+    if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen(fd, LISTEN_QUEUE) == 0 &&
+        getsockname(fd, (struct sockaddr *)&name, &length) == 0 && read_socket((struct sockaddr *)&name, &bound)) {
+        *port = ntohs(bound.family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
+                                               : ((struct sockaddr_in *)&name)->sin_port);
+        return fd;
+    }
+    error = errno;
+    close(fd);
+    errno = error;
+    return -1;
+}
+
+/* At all these addresses, with one port. An address that the host has lost meanwhile is left out. Returns how many
+ * sockets; 0 with errno. */
+static int listen_at_all(const struct mur_address *addresses, size_t count, int fds[MUR_ADDRESSES_MAX], uint16_t *port)
+{
+    int opened = 0, error = EADDRNOTAVAIL;
+
+    for (size_t i = 0; i < count; i++) {
+        int fd = listen_at(&addresses[i], port);
+
+        if (fd >= 0) {
+            fds[opened++] = fd;
+        } else if (errno != EADDRNOTAVAIL) {
+            error = errno;
+            while (opened)
+                close(fds[--opened]);
+            errno = error;
+            return 0;
+        }
+    }
+    errno = error;
+    return opened;
+}
+
+int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port)
+{
+    bool is_restricted = *list_of("MUR_TCP_INCLUDE") || *list_of("MUR_TCP_EXCLUDE");
+    struct mur_address own[MUR_ADDRESSES_MAX];
+    size_t count = is_restricted ? mur_addresses_own(own, MUR_ADDRESSES_MAX, 0) : 0;
+    unsigned first, last;
+    int opened = 0;
 
     if (!port_range(&first, &last)) {
         errno = EINVAL;
-        return -1;
+        return 0;
     }
-    fd = open_socket(&family);
-    if (fd < 0)
-        return -1;
-    for (at = first; at <= last && !bind_to(fd, family, at); at++)
-        if (errno != EADDRINUSE)
-            break;
-    if (getsockname(fd, (struct sockaddr *)&bound, &length) < 0 ||
-        (*port = ntohs(family == AF_INET6 ? ((struct sockaddr_in6 *)&bound)->sin6_port
-                                          : ((struct sockaddr_in *)&bound)->sin_port)) == 0 ||
-        listen(fd, LISTEN_QUEUE) < 0) {
-        error = at > last ? EADDRINUSE : errno;
-        close(fd);
-        errno = error;
-        return -1;
+    if (!first) /* any: one that is free at one address may not be free at another */
+        last = ANY_PORT_TRIES;
+    errno = EADDRINUSE;
+    for (unsigned at = first; at <= last && !opened && errno == EADDRINUSE; at++) {
+        *port = first ? (uint16_t)at : 0;
+        if (is_restricted)
+            opened = listen_at_all(own, count, fds, port);
+        else
+            opened = (fds[0] = listen_at(NULL, port)) >= 0;
     }
-    return fd;
+    return opened;
 }

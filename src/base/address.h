@@ -32,7 +32,8 @@ bool mur_address_read(const char *text, struct mur_address *address);
 const char *mur_address_text(const struct mur_address *address, char text[64]);
 socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_storage *out);
 
-/* A socket that listens on all addresses, non-blocking; -1 with errno. */
-int mur_address_listen(uint16_t *port);
+/* Sockets that listen at one port, non-blocking: one for all addresses, or, where MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE
+ * chooses, one for each address that may be used. Returns how many; 0 with errno. */
+int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port);
 
 #endif

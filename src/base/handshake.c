@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The MACs of a handshake: over a word for the message, the hello, the challenge's nonce and the numbers told so far.
- */
+ * That of the hello covers the hello without itself. */
 #include "base/handshake.h"
 
 #include <string.h>
@@ -25,10 +25,22 @@ static struct covered cover(const struct mur_handshake *h, const char *word, uin
     return covered;
 }
 
+static struct covered cover_hello(const struct mur_handshake *h)
+{
+    struct covered covered = cover(h, "hello", 0, 0, 0);
+
+    memset(covered.hello.mac, 0, sizeof covered.hello.mac);
+    memset(covered.nonce, 0, sizeof covered.nonce);
+    return covered;
+}
+
 void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, uint64_t job, int from,
                         int to)
 {
-    *h = (struct mur_handshake){.secret = secret};
+    struct covered covered;
+
+    *h = (struct mur_handshake){0};
+    memcpy(h->secret, secret, sizeof h->secret);
     memcpy(h->hello.magic, magic, sizeof magic);
     h->hello.protocol = MUR_WIRE_PROTOCOL;
     h->hello.byte_order = BYTE_ORDER;
@@ -37,6 +49,8 @@ void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, ui
     h->hello.from = from;
     h->hello.to = to;
     mur_secret_random(h->hello.nonce, sizeof h->hello.nonce);
+    covered = cover_hello(h);
+    mur_secret_mac(h->hello.mac, &covered, sizeof covered, secret);
 }
 
 bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
@@ -61,16 +75,29 @@ bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, 
     return mur_secret_check(welcome->mac, &covered, sizeof covered, h->secret);
 }
 
+size_t mur_hello_bytes(const struct mur_hello *hello, size_t got)
+{
+    size_t head = offsetof(struct mur_hello, from);
+
+    if (got >= head && memcmp(hello->magic, magic, sizeof magic) == 0 && hello->protocol != MUR_WIRE_PROTOCOL)
+        return head;
+    return sizeof *hello;
+}
+
 enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
                                           const struct mur_hello *hello, struct mur_challenge *challenge)
 {
     struct covered covered;
 
-    *h = (struct mur_handshake){.secret = secret, .hello = *hello};
+    *h = (struct mur_handshake){.hello = *hello};
+    memcpy(h->secret, secret, sizeof h->secret);
     if (memcmp(hello->magic, magic, sizeof magic) != 0 || hello->purpose != purpose)
         return MUR_HELLO_STRANGER;
     if (hello->protocol != MUR_WIRE_PROTOCOL || hello->byte_order != BYTE_ORDER)
         return MUR_HELLO_VERSION;
+    covered = cover_hello(h);
+    if (!mur_secret_check(hello->mac, &covered, sizeof covered, secret))
+        return MUR_HELLO_STRANGER;
     mur_secret_random(h->nonce, sizeof h->nonce);
     memcpy(challenge->nonce, h->nonce, sizeof h->nonce);
     covered = cover(h, "answer", 0, 0, 0);

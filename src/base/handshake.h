@@ -4,24 +4,27 @@
  * this machine:
  *
  *   caller                                      called
- *     hello: who calls whom, a nonce ------------>
+ *     hello: who calls whom, a nonce, a MAC ----->
  *     <----------------- challenge: a nonce, and a MAC over both messages
  *     proof: how far, and a MAC over all so far ->
  *     <------------- welcome: a verdict, how far, and a MAC over all so far
  *
  * A MAC is keyed by the secret, and covers a word that says which message it is for, so none can be sent back or
- * used for another connection. `received` is for streams that go on where an earlier connection broke: the bytes that
- * have arrived at the sender of this message. The functions only build and check; the sockets are the callers'. */
+ * used for another connection. That of the hello proves nothing, since it can be repeated by whoever has heard it, but
+ * keeps strangers apart from callers at once. `received` is for streams that go on where an earlier connection broke:
+ * the bytes that have arrived at the sender of this message. The functions only build and check; the sockets are the
+ * callers'. */
 #ifndef MUR_BASE_HANDSHAKE_H
 #define MUR_BASE_HANDSHAKE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 4 };
+enum { MUR_WIRE_PROTOCOL = 5 };
 
 struct mur_hello {
     char magic[8];
@@ -32,6 +35,7 @@ struct mur_hello {
     uint32_t spare;
     uint64_t job; /* the caller's, where that is not known anyway */
     unsigned char nonce[MUR_NONCE_BYTES];
+    unsigned char mac[MUR_MAC_BYTES]; /* over all of the above */
 };
 
 enum mur_purpose {
@@ -61,7 +65,7 @@ struct mur_welcome {
 
 /* One side's memory of it. */
 struct mur_handshake {
-    const unsigned char *secret;
+    unsigned char secret[MUR_MAC_BYTES]; /* a copy: whoever gave it may be gone before the end */
     struct mur_hello hello;
     unsigned char nonce[MUR_NONCE_BYTES]; /* of the challenge */
 };
@@ -75,7 +79,11 @@ bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *ch
                          struct mur_proof *proof);
 bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, const struct mur_welcome *welcome);
 
-/* The half of the one who is called. A hello says nothing that could be believed yet. */
+/* How many bytes of a hello to wait for, of which so many have come. The hello of another version may be shorter: of
+ * that only the head counts. */
+size_t mur_hello_bytes(const struct mur_hello *hello, size_t got);
+
+/* The half of the one who is called. A stranger knows not the secret, or wants something else. */
 enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
                                           const struct mur_hello *hello, struct mur_challenge *challenge);
 bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof);

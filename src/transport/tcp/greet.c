@@ -1,9 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Greetings under way: connections on which the handshake of base/handshake.h is not over.
  *
- * Strangers may connect too, say nothing or anything. They cost a descriptor and a small record each, for a minute at
- * most, and when there are many the oldest goes first. Nothing that comes is believed before the proof, and nothing
- * but a closed connection is answered to what is wrong. */
+ * Strangers may connect too, say nothing or anything. A connection is *silent* until its hello has come, whose MAC only
+ * those can make who know the secret. Silent ones cost a descriptor and a small record each. There are at most
+ * SILENT_MAX of them; for more, the oldest must go, but not before it has had SILENT_MS, in which a process that is in
+ * MPI has said its hello long since. Until then new callers wait in the system's queue, and listening has a pause. So a
+ * flood of connections costs this process no more than SILENT_MAX of them every SILENT_MS, and never ends a greeting
+ * whose hello has come. A peer that connected and went away to compute, and whose connection has gone meanwhile, calls
+ * again.
+ *
+ * Nothing that comes is believed before the proof, and nothing but a closed connection is answered to what is wrong. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +27,12 @@
 #include "transport/tcp/tcp.h"
 
 enum {
-    GREETINGS_MAX = 128, /* of those who call; our own calls come on top */
-    CALLED_MS = 60000,   /* for a caller to prove itself: it may compute meanwhile */
+    SILENT_MAX = 256,
+    SILENT_MS = 50,
+    CALLED_MORE = 1024, /* greetings of those who call and have said their hello: two a peer, and so many for ports */
+    CALLED_MS = 60000,  /* for a caller to prove itself: it may compute meanwhile */
+    PAUSE_MS = 100,     /* of listening, when the system has no descriptor or memory for a connection */
+    LOOKS = 256,        /* passes in which epoll is asked at once, since the next message of a greeting comes soon */
 };
 
 static size_t awaited_bytes(const struct mur_greeting *greeting)
@@ -47,18 +57,35 @@ static struct mur_greeting *add(int fd, bool is_caller, uint64_t patience)
         return NULL;
     greeting->fd = fd;
     greeting->is_caller = is_caller;
-    greeting->due = mur_tcp_now() + patience;
-    TAILQ_INSERT_TAIL(&mur_tcp.greetings, greeting, in_greetings);
-    mur_tcp.greeting_count += !is_caller;
+    greeting->is_silent = !is_caller;
+    greeting->since = mur_tcp_now();
+    greeting->due = greeting->since + patience;
+    TAILQ_INSERT_TAIL(is_caller ? &mur_tcp.greetings : &mur_tcp.silent, greeting, in_greetings);
+    mur_tcp.silent_count += greeting->is_silent;
     mur_tcp_set_timer(greeting->due);
     return greeting;
+}
+
+static void take_out(struct mur_greeting *greeting)
+{
+    TAILQ_REMOVE(greeting->is_silent ? &mur_tcp.silent : &mur_tcp.greetings, greeting, in_greetings);
+    mur_tcp.silent_count -= greeting->is_silent;
+    mur_tcp.called_count -= !greeting->is_silent && !greeting->is_caller;
+}
+
+/* The hello has come. */
+static void is_heard(struct mur_greeting *greeting)
+{
+    take_out(greeting);
+    greeting->is_silent = false;
+    TAILQ_INSERT_TAIL(&mur_tcp.greetings, greeting, in_greetings);
+    mur_tcp.called_count++;
 }
 
 /* Takes the record away; the descriptor is the caller's again. */
 static void forget(struct mur_greeting *greeting)
 {
-    TAILQ_REMOVE(&mur_tcp.greetings, greeting, in_greetings);
-    mur_tcp.greeting_count -= !greeting->is_caller;
+    take_out(greeting);
     if (greeting->link && greeting->link->greeting == greeting)
         greeting->link->greeting = NULL;
     free(greeting);
@@ -110,13 +137,28 @@ static void set_options(int fd)
 
 /* ---- calling ---- */
 
+/* A socket; -1 with errno. */
+static int open_socket(int family)
+{
+    int fd;
+
+    mur_files_reserve();
+    do
+        fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    while (fd < 0 && mur_files_more());
+    if (fd >= 0)
+        mur_files_suffice();
+    else if (errno == EMFILE || errno == ENFILE)
+        mur_files_are_short(errno);
+    return fd;
+}
+
 static struct mur_greeting *call_address(const struct mur_address *address, uint64_t patience)
 {
     struct sockaddr_storage socket_address;
     socklen_t length = mur_address_socket(address, &socket_address);
-    int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    int fd = open_socket(address->family), error;
     struct mur_greeting *greeting;
-    int error;
 
     if (fd < 0)
         return NULL;
@@ -229,27 +271,98 @@ static void welcomed(struct mur_greeting *greeting)
 
 /* ---- being called ---- */
 
-void mur_greet_accept(void)
+static void watch_listeners(uint32_t events)
+{
+    for (int i = 0; i < mur_tcp.listener_count; i++)
+        mur_tcp_watch(mur_tcp.listeners[i], events, MUR_TCP_LISTENER, &mur_tcp, false);
+}
+
+/* Until then. Those who call meanwhile wait in the system's queue. */
+static void pause_listening(uint64_t due)
+{
+    if (!mur_tcp.listen_due)
+        watch_listeners(0);
+    mur_tcp.listen_due = due;
+    mur_tcp_set_timer(due);
+}
+
+/* The oldest silent one goes, unless its hello has come meanwhile: this process may have computed for long. */
+static void end_oldest(void)
+{
+    struct mur_greeting *oldest = TAILQ_FIRST(&mur_tcp.silent);
+
+    mur_greet_ready(oldest, EPOLLIN);
+    if (TAILQ_FIRST(&mur_tcp.silent) == oldest)
+        mur_greet_drop(oldest);
+}
+
+/* Whether one more may be let in. */
+static bool has_room(void)
+{
+    struct mur_greeting *oldest = TAILQ_FIRST(&mur_tcp.silent);
+
+    if (mur_tcp.silent_count < SILENT_MAX)
+        return true;
+    if (mur_tcp_now() - oldest->since < SILENT_MS) {
+        pause_listening(oldest->since + SILENT_MS);
+        return false;
+    }
+    end_oldest();
+    return true;
+}
+
+/* Takes one caller in. Where there is no descriptor for it, a silent one must give up its own. -1: there is none, or
+ * none can be taken. */
+static int accept_one(int listener)
 {
     int fd;
 
-    while ((fd = accept4(mur_tcp.listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-        struct mur_greeting *greeting, *oldest;
-
-        if (mur_tcp.greeting_count >= GREETINGS_MAX) {
-            TAILQ_FOREACH(oldest, &mur_tcp.greetings, in_greetings)
-            if (!oldest->is_caller)
-                break;
-            mur_greet_drop(oldest);
+    mur_files_reserve();
+    for (;;) {
+        fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+        if (fd >= 0) {
+            mur_files_suffice();
+            return fd;
         }
-        greeting = add(fd, false, CALLED_MS);
-        if (!greeting) {
-            close(fd);
-            continue;
+        if (errno == EAGAIN) {
+            mur_files_suffice(); /* the system looks for a descriptor first */
+            return -1;
         }
-        set_options(fd);
-        mur_tcp_watch(fd, EPOLLIN, MUR_TCP_GREETING, greeting, true);
+        if (errno == EMFILE || errno == ENFILE) {
+            if (mur_files_more())
+                continue;
+            if (mur_tcp.silent_count) {
+                end_oldest();
+                continue;
+            }
+            mur_files_are_short(errno);
+        }
+        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
+            pause_listening(mur_tcp_now() + PAUSE_MS);
+        if (errno != EINTR && errno != ECONNABORTED)
+            return -1; /* other errors are of one caller's network: epoll tells of the next */
     }
+}
+
+static void let_in(int fd)
+{
+    struct mur_greeting *greeting = add(fd, false, CALLED_MS);
+
+    if (!greeting) {
+        close(fd);
+        return;
+    }
+    set_options(fd);
+    mur_tcp_watch(fd, EPOLLIN, MUR_TCP_GREETING, greeting, true);
+    mur_greet_ready(greeting, EPOLLIN); /* the hello of a peer is mostly there */
+}
+
+void mur_greet_accept(int listener)
+{
+    int fd;
+
+    while (has_room() && (fd = accept_one(listener)) >= 0)
+        let_in(fd);
 }
 
 /* The peer that a hello says it comes from; NULL: none that may call. */
@@ -285,6 +398,12 @@ static uint64_t connections_of(const struct mur_peer *peer)
     return link ? link->connections : 0;
 }
 
+/* Of callers who have said their hello: they know the secret, and a peer has one call under way at a time. */
+static bool are_too_many(void)
+{
+    return mur_tcp.called_count >= 2 * (mur_tcp.peer_count + mur_tcp.foreign_count) + CALLED_MORE;
+}
+
 static void greeted(struct mur_greeting *greeting)
 {
     const struct mur_hello hello = greeting->message.hello;
@@ -292,13 +411,14 @@ static void greeted(struct mur_greeting *greeting)
     struct mur_challenge challenge;
 
     greeting->connections = connections_of(caller(&hello));
-
     if (!secret ||
         mur_handshake_answer(&greeting->handshake, secret, hello.purpose, &hello, &challenge) != MUR_HELLO_FINE ||
-        !say(greeting, &challenge, sizeof challenge))
+        are_too_many() || !say(greeting, &challenge, sizeof challenge)) {
         mur_greet_drop(greeting);
-    else
-        greeting->awaited = MUR_GREET_PROOF;
+        return;
+    }
+    is_heard(greeting);
+    greeting->awaited = MUR_GREET_PROOF;
 }
 
 /* What the old connection still has comes first: it may be the end of it. */
@@ -397,6 +517,7 @@ void mur_greet_ready(struct mur_greeting *greeting, uint32_t events)
     if (greeting->got < bytes)
         return;
     greeting->got = 0;
+    mur_tcp.looks = LOOKS;
     if (greeting->awaited == MUR_GREET_HELLO)
         greeted(greeting);
     else if (greeting->awaited == MUR_GREET_CHALLENGE)
@@ -407,12 +528,12 @@ void mur_greet_ready(struct mur_greeting *greeting, uint32_t events)
         welcomed(greeting);
 }
 
-int mur_greets_tick(uint64_t now)
+static int end_late(struct mur_greetings *greetings, uint64_t now)
 {
     struct mur_greeting *greeting, *next;
     int given_up = 0;
 
-    for (greeting = TAILQ_FIRST(&mur_tcp.greetings); greeting; greeting = next) {
+    for (greeting = TAILQ_FIRST(greetings); greeting; greeting = next) {
         next = TAILQ_NEXT(greeting, in_greetings);
         if (greeting->due > now)
             continue;
@@ -420,4 +541,30 @@ int mur_greets_tick(uint64_t now)
         given_up++;
     }
     return given_up;
+}
+
+int mur_greets_tick(uint64_t now)
+{
+    int acted = end_late(&mur_tcp.silent, now) + end_late(&mur_tcp.greetings, now);
+
+    if (!mur_tcp.listen_due || mur_tcp.listen_due > now)
+        return acted;
+    mur_tcp.listen_due = 0;
+    watch_listeners(EPOLLIN);
+    for (int i = 0; i < mur_tcp.listener_count && !mur_tcp.listen_due; i++)
+        mur_greet_accept(mur_tcp.listeners[i]);
+    return acted + 1;
+}
+
+uint64_t mur_greets_due(void)
+{
+    const struct mur_greeting *silent = TAILQ_FIRST(&mur_tcp.silent), *greeting;
+    uint64_t due = mur_tcp.listen_due ? mur_tcp.listen_due : UINT64_MAX;
+
+    if (silent && silent->due < due) /* all of them have had the same time */
+        due = silent->due;
+    TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
+    if (greeting->due < due)
+        due = greeting->due;
+    return due;
 }

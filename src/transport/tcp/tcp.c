@@ -59,18 +59,27 @@ void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner,
         free(before);
     }
     owners[fd] = (struct owner){.what = what, .owner = owner};
-    epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event);
+    mur_tcp.descriptors += is_new;
+    if (epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event)) {
+        char text[200];
+
+        snprintf(text, sizeof text, "rank %d on %s cannot watch a connection: %s", mur_process.rank, mur_process.host,
+                 strerror(errno));
+        mur_boot_abort(1, text);
+    }
 }
 
 void mur_tcp_unwatch(int fd)
 {
     owners[fd].owner = NULL;
+    mur_tcp.descriptors--;
     epoll_ctl(mur_tcp.epoll, EPOLL_CTL_DEL, fd, NULL);
 }
 
 void mur_tcp_close(int fd)
 {
     owners[fd].owner = NULL;
+    mur_tcp.descriptors--;
     close(fd);
 }
 
@@ -113,13 +122,14 @@ static int take_events(int timeout)
     int count = epoll_wait(mur_tcp.epoll, events, EVENTS, timeout), moved = 0;
 
     for (int i = 0; i < count; i++) {
-        struct owner owner = owners[events[i].data.fd];
+        int fd = events[i].data.fd;
+        struct owner owner = owners[fd];
 
         if (!owner.owner)
             continue; /* closed meanwhile */
         switch (owner.what) {
         case MUR_TCP_LISTENER:
-            mur_greet_accept();
+            mur_greet_accept(fd);
             moved++;
             break;
         case MUR_TCP_CONTROL:
@@ -145,17 +155,6 @@ static int take_events(int timeout)
 
 /* ---- timers ---- */
 
-static uint64_t earliest_due(void)
-{
-    struct mur_greeting *greeting;
-    uint64_t earliest = mur_links_due();
-
-    TAILQ_FOREACH(greeting, &mur_tcp.greetings, in_greetings)
-    if (greeting->due < earliest)
-        earliest = greeting->due;
-    return earliest;
-}
-
 void mur_tcp_set_timer(uint64_t due)
 {
     if (!mur_transport_due || due * NS_A_MS < mur_transport_due)
@@ -170,9 +169,10 @@ static int tick(void)
     if (now * NS_A_MS < mur_transport_due)
         return 0;
     acted = mur_greets_tick(now) + mur_links_tick(now);
-    due = earliest_due();
     mur_transport_due = 0;
-    if (due != UINT64_MAX)
+    if ((due = mur_links_due()) != UINT64_MAX)
+        mur_tcp_set_timer(due);
+    if ((due = mur_greets_due()) != UINT64_MAX)
         mur_tcp_set_timer(due);
     return acted;
 }
@@ -219,8 +219,11 @@ static bool is_look_due(void)
 {
     mur_tcp.passes += mur_transport_has_yielded ? PASSES_A_YIELD : 1;
     mur_transport_has_yielded = false;
-    return mur_tcp.passes >= (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) || mur_tcp.greeting_count ||
-           mur_tcp.hot_count > POLLED_LINKS;
+    if (mur_tcp.looks) {
+        mur_tcp.looks--;
+        return true;
+    }
+    return mur_tcp.passes >= (mur_tcp.hot_count ? PASSES_A_LOOK : PASSES_COLD) || mur_tcp.hot_count > POLLED_LINKS;
 }
 
 static int tcp_progress(void)
@@ -312,6 +315,14 @@ static void tcp_wake(void)
 
 /* ---- opening ---- */
 
+static int no_address(void)
+{
+    return mur_error(MPI_ERR_OTHER,
+                     "host %s has no network address that may be used; MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE choose "
+                     "among the interfaces that `ip address` shows",
+                     mur_process.host);
+}
+
 static int publish(void)
 {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
@@ -319,10 +330,7 @@ static int publish(void)
     char key[MUR_ADDRESS_KEY_MAX], value[MUR_VALUE_MAX - sizeof key], address[64];
 
     if (!count)
-        return mur_error(MPI_ERR_OTHER,
-                         "host %s has no network address that may be used; MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE choose "
-                         "among the interfaces that `ip address` shows",
-                         mur_process.host);
+        return no_address();
     used = (size_t)snprintf(value, sizeof value, "%s", mur_process.host);
     for (size_t i = 0; i < count && used + sizeof address < sizeof value; i++)
         used += (size_t)snprintf(value + used, sizeof value - used, " %s", mur_address_text(&addresses[i], address));
@@ -330,21 +338,50 @@ static int publish(void)
     return mur_boot_put(key, value);
 }
 
+static int open_listeners(void)
+{
+    mur_files_reserve(); /* for those here, too */
+    mur_tcp.listener_count = mur_addresses_listen(mur_tcp.listeners, &mur_tcp.port);
+    if (mur_tcp.listener_count)
+        return MPI_SUCCESS;
+    if (errno == EADDRNOTAVAIL)
+        return no_address();
+    return mur_error(MPI_ERR_OTHER,
+                     "cannot listen for connections on %s: %s; MUR_TCP_PORTS=first:last sets the range of ports",
+                     mur_process.host, strerror(errno));
+}
+
+/* Opening has failed, and may be tried again. */
+static void close_sockets(void)
+{
+    while (mur_tcp.listener_count)
+        close(mur_tcp.listeners[--mur_tcp.listener_count]);
+    if (mur_tcp.epoll >= 0)
+        close(mur_tcp.epoll);
+    if (mur_tcp.wakeup >= 0)
+        close(mur_tcp.wakeup);
+    mur_tcp.epoll = mur_tcp.wakeup = 0;
+}
+
 /* `has_far`: some peers of this world are reached by this transport, and the launcher is asked for their addresses. */
 static int open_sockets(bool has_far)
 {
-    int doorbell = mur_shm_transport.doorbell();
+    int rc = open_listeners(), doorbell = -1;
 
-    mur_tcp.listener = mur_address_listen(&mur_tcp.port);
-    if (mur_tcp.listener < 0)
-        return mur_error(MPI_ERR_OTHER,
-                         "cannot listen for connections on %s: %s; MUR_TCP_PORTS=first:last sets the range of ports",
-                         mur_process.host, strerror(errno));
+    if (rc)
+        return rc;
     mur_tcp.epoll = epoll_create1(EPOLL_CLOEXEC);
     mur_tcp.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (mur_tcp.epoll < 0 || mur_tcp.wakeup < 0 || doorbell < 0)
-        return mur_error(MPI_ERR_OTHER, "cannot open a socket or event descriptor: %s", strerror(errno));
-    mur_tcp_watch(mur_tcp.listener, EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
+    if (mur_tcp.epoll >= 0 && mur_tcp.wakeup >= 0)
+        doorbell = mur_shm_transport.doorbell();
+    if (doorbell < 0) {
+        rc = mur_error(MPI_ERR_OTHER, "cannot open a socket or event descriptor: %s%s", strerror(errno),
+                       errno == EMFILE ? " (ulimit -Hn)" : "");
+        close_sockets();
+        return rc;
+    }
+    for (int i = 0; i < mur_tcp.listener_count; i++)
+        mur_tcp_watch(mur_tcp.listeners[i], EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
     mur_tcp_watch(mur_tcp.wakeup, EPOLLIN, MUR_TCP_WAKEUP, &mur_tcp, true);
     mur_tcp_watch(doorbell, EPOLLIN, MUR_TCP_DOORBELL, &mur_tcp, true);
     if (mur_process.control_fd >= 0 && has_far)
@@ -405,6 +442,7 @@ static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void
     mur_tcp.peer_count = count;
     LIST_INIT(&mur_tcp.links);
     TAILQ_INIT(&mur_tcp.greetings);
+    TAILQ_INIT(&mur_tcp.silent);
     for (int i = 0; i < count; i++)
         if (!peers[i].transport) {
             peers[i].transport = &mur_tcp_transport;

@@ -15,6 +15,7 @@
  *   in.c       reading, and delivering frames; large data is read to where it belongs
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
+ *   files.c    the limit of open files
  *   port.c     where processes of other jobs come in; links with these are like all others, but end when both part
  *   tcp.c      the table of operations, progress and sleeping */
 #ifndef MUR_TRANSPORT_TCP_TCP_H
@@ -132,6 +133,7 @@ struct mur_port_call;
 struct mur_greeting {
     int fd;
     bool is_caller;
+    bool is_silent; /* has called, and not said who it is in a way that only those who know the secret can */
     bool is_connecting;
     enum { MUR_GREET_HELLO, MUR_GREET_CHALLENGE, MUR_GREET_PROOF, MUR_GREET_WELCOME } awaited;
     struct mur_link *link;      /* the caller's */
@@ -139,7 +141,7 @@ struct mur_greeting {
     struct mur_handshake handshake;
     uint64_t received;    /* as told to the peer */
     uint64_t connections; /* that the caller's link had had when it called: a later one makes the call stale */
-    uint64_t due;         /* ms */
+    uint64_t since, due;  /* ms */
     size_t got;
     union {
         struct mur_hello hello;
@@ -150,20 +152,26 @@ struct mur_greeting {
     TAILQ_ENTRY(mur_greeting) in_greetings;
 };
 
+TAILQ_HEAD(mur_greetings, mur_greeting);
+
 struct mur_tcp {
     struct mur_peer *peers;
     int peer_count; /* of this world; behind them in the table are the foreign ones */
     int foreign_count;
     struct mur_identity own; /* of this process, as it is told to foreign ones */
-    int epoll, listener, wakeup;
+    int epoll, wakeup;
+    int listeners[MUR_ADDRESSES_MAX], listener_count;
+    uint64_t listen_due; /* ms; 0: they are watched; else when they will be again */
     uint16_t port;
+    int descriptors; /* in the epoll set */
     LIST_HEAD(, mur_link) links;
     struct mur_link *hot[4]; /* links that had frames lately */
     int hot_count;
-    struct mur_link *unsent;              /* links that keep frames back */
-    TAILQ_HEAD(, mur_greeting) greetings; /* oldest first */
-    int greeting_count;
-    int asked; /* links whose addresses are asked for */
+    struct mur_link *unsent;                /* links that keep frames back */
+    struct mur_greetings greetings, silent; /* oldest first; a greeting is in one of them */
+    int called_count, silent_count;         /* of those who have called: who have said who they are, and who have not */
+    int looks;                              /* passes that ask epoll at once, since a greeting has just gone on */
+    int asked;                              /* links whose addresses are asked for */
     uint32_t passes;
     bool is_finishing;
 };
@@ -180,6 +188,7 @@ enum mur_tcp_what {
     MUR_TCP_GREETING,
     MUR_TCP_TALK /* a descriptor that somebody waits for who looks himself */
 };
+/* It is new if it is not in the set. Ends the job if it cannot be watched: that would be noticed by nobody. */
 void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner, bool is_new);
 void mur_tcp_unwatch(int fd);
 void mur_tcp_close(int fd); /* also out of the set */
@@ -228,6 +237,12 @@ ssize_t mur_splice_write(struct mur_link *link);                                
 void mur_splice_drop(struct mur_link *link);
 void mur_splice_trim(void); /* gives up what is kept for later */
 
+/* files.c */
+void mur_files_reserve(void);        /* before a descriptor is opened */
+bool mur_files_more(void);           /* after that has failed, with errno: whether to try once more */
+void mur_files_are_short(int error); /* it has failed for good, for now; to be tried again */
+void mur_files_suffice(void);        /* it has not failed */
+
 /* in.c */
 int mur_in_read(struct mur_link *link);              /* frames delivered */
 bool mur_in_is_partial(const struct mur_link *link); /* a frame has come in part */
@@ -255,9 +270,10 @@ void mur_link_cool(struct mur_link *link);
 /* greet.c */
 bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience);
 bool mur_greet_call_port(struct mur_port_call *call, uint64_t patience);
-void mur_greet_accept(void);
+void mur_greet_accept(int listener);
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);
 int mur_greets_tick(uint64_t now); /* how many it gave up */
+uint64_t mur_greets_due(void);     /* ms; UINT64_MAX: never */
 
 #endif

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Strangers connect to a rank, many of them, and say nothing: they do not end the greeting of one who knows the secret,
+ * and do not slow down a rank that polls; the rank listens only where MUR_TCP_INCLUDE says; and a port may be closed
+ * while somebody who calls it is about to prove that he may. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/handshake.h"
+#include "test.h"
+
+enum { SILENT = 600, PASSES = 20000, PATIENCE_S = 30 };
+
+static int epoll_calls;
+
+/* The library's calls come here. */
+int epoll_wait(int epoll, struct epoll_event *events, int room, int timeout)
+{
+    epoll_calls++;
+    return (int)syscall(SYS_epoll_pwait, epoll, events, room, timeout, NULL, 8);
+}
+
+static void pass(void)
+{
+    int flag;
+
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+}
+
+struct port {
+    char name[MPI_MAX_PORT_NAME];
+    unsigned char secret[MUR_MAC_BYTES];
+    int number, tcp;
+};
+
+static void open_port(struct port *port)
+{
+    char *end;
+
+    CHECK(MPI_Open_port(MPI_INFO_NULL, port->name) == MPI_SUCCESS);
+    CHECK(strncmp(port->name, "murmur:", 7) == 0);
+    port->number = (int)strtol(port->name + 7, &end, 10);
+    CHECK(mur_secret_read(end + 1, port->secret, sizeof port->secret));
+    end = strchr(port->name, ','); /* behind the first address, if there are several */
+    if (end)
+        *end = '\0';
+    port->tcp = atoi(strrchr(port->name, ':') + 1);
+    if (end)
+        *end = ',';
+}
+
+static int call(const struct port *port)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons((uint16_t)port->tcp), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    return fd;
+}
+
+/* Calls MPI until the rank has sent so much to the stranger, or has closed the connection: then false. */
+static bool hear(int fd, void *message, size_t bytes)
+{
+    double limit = MPI_Wtime() + PATIENCE_S;
+
+    while (MPI_Wtime() < limit) {
+        ssize_t got = recv(fd, message, bytes, MSG_DONTWAIT | MSG_PEEK);
+
+        if (got == (ssize_t)bytes)
+            return recv(fd, message, bytes, 0) == got;
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            return false;
+        pass();
+    }
+    CHECK(!"the rank answers");
+    return false;
+}
+
+static void check_listeners(void)
+{
+    struct sockaddr_storage name;
+    int found = 0;
+
+    for (int fd = 0; fd < 1024; fd++) {
+        socklen_t length = sizeof name, size = sizeof(int);
+        int listens = 0;
+
+        if (getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &size) || !listens ||
+            getsockname(fd, (struct sockaddr *)&name, &length))
+            continue;
+        if (name.ss_family == AF_INET)
+            CHECK(((struct sockaddr_in *)&name)->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+        else if (name.ss_family == AF_INET6)
+            CHECK(IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)&name)->sin6_addr));
+        found += name.ss_family != AF_UNIX;
+    }
+    CHECK(found > 0);
+}
+
+/* As far as the challenge. */
+static int begin_greeting(const struct port *port, struct mur_handshake *caller, struct mur_challenge *challenge)
+{
+    int fd = call(port);
+
+    mur_handshake_call(caller, port->secret, MUR_PURPOSE_PORT, 1, 0, port->number);
+    CHECK(send(fd, &caller->hello, sizeof caller->hello, 0) == sizeof caller->hello);
+    CHECK(hear(fd, challenge, sizeof *challenge));
+    return fd;
+}
+
+static void prove(int fd, struct mur_handshake *caller, const struct mur_challenge *challenge)
+{
+    struct mur_proof proof;
+
+    CHECK(mur_handshake_prove(caller, challenge, 0, &proof));
+    CHECK(send(fd, &proof, sizeof proof, MSG_NOSIGNAL) == sizeof proof);
+}
+
+static void bear_flood(const struct port *port)
+{
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    struct mur_welcome welcome;
+    int silent[SILENT], fd = begin_greeting(port, &caller, &challenge);
+    char any;
+
+    for (int i = 0; i < SILENT; i++) {
+        silent[i] = call(port);
+        pass();
+    }
+    CHECK(!hear(silent[SILENT / 4], &any, 1)); /* it had to go */
+    prove(fd, &caller, &challenge);
+    CHECK(hear(fd, &welcome, sizeof welcome) && mur_handshake_is_welcome(&caller, 0, &welcome));
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
+    close(fd);
+}
+
+/* Asking epoll in every pass would be a system call in every one. */
+static void poll_beside_silent_one(const struct port *port)
+{
+    int fd = call(port);
+
+    for (int i = 0; i < PASSES; i++)
+        pass();
+    epoll_calls = 0;
+    for (int i = 0; i < PASSES; i++)
+        pass();
+    CHECK(epoll_calls > 0 && epoll_calls < PASSES / 4 * 3);
+    close(fd);
+}
+
+static void close_port_meanwhile(const struct port *port)
+{
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    struct mur_welcome welcome;
+    int fd = begin_greeting(port, &caller, &challenge);
+
+    CHECK(MPI_Close_port(port->name) == MPI_SUCCESS);
+    prove(fd, &caller, &challenge);
+    CHECK(!hear(fd, &welcome, sizeof welcome));
+    close(fd);
+}
+
+int main(int argc, char **argv)
+{
+    struct port port;
+
+    MPI_Init(&argc, &argv);
+    open_port(&port);
+    check_listeners();
+    bear_flood(&port);
+    poll_beside_silent_one(&port);
+    close_port_meanwhile(&port);
+    MPI_Finalize();
+    return 0;
+}

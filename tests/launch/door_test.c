@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The door of an agent: it listens only where it may; a flood of silent connections does not end a greeting that has
+ * begun; and a caller of another version is told apart, whatever the length of its hello. */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "launch/tree/door.h"
+#include "unit.h"
+
+enum { SILENT = 600, PLACE = 3, OWN = 1, TICK_MS = 5, PATIENCE_MS = 20000 };
+
+static unsigned char secret[32] = {1, 2, 3};
+static struct mur_loop loop;
+static struct mur_door door;
+static struct mur_timer ticker;
+static int entered = -1;
+
+static void tick(void *owner)
+{
+    (void)owner;
+    mur_timer_set(&ticker, TICK_MS);
+}
+
+static bool knows(void *owner, int place, uint64_t *received)
+{
+    (void)owner;
+    *received = 11;
+    return place == PLACE;
+}
+
+static void enters(void *owner, int place, int fd, uint64_t peer_received)
+{
+    (void)owner;
+    CHECK(peer_received == 7);
+    entered = place;
+    close(fd);
+}
+
+static int connect_to_door(void)
+{
+    struct sockaddr_in address = {
+        .sin_family = AF_INET, .sin_port = htons(door.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
+    return fd;
+}
+
+/* Turns the loop until the door has sent so much, or has closed the connection: then false. */
+static bool hear(int fd, void *message, size_t bytes)
+{
+    int64_t limit = mur_loop_now() + PATIENCE_MS;
+
+    while (mur_loop_now() < limit) {
+        ssize_t got = recv(fd, message, bytes, MSG_DONTWAIT | MSG_PEEK);
+
+        if (got == (ssize_t)bytes)
+            return recv(fd, message, bytes, 0) == got;
+        if (got == 0 || (got < 0 && errno != EAGAIN))
+            return false;
+        mur_loop_turn(&loop);
+    }
+    CHECK(!"the door answers");
+    return false;
+}
+
+static void listens_where_it_may(void)
+{
+    struct sockaddr_storage name;
+
+    CHECK(door.step_count > 0);
+    for (int i = 0; i < door.step_count; i++) {
+        socklen_t length = sizeof name;
+
+        CHECK(getsockname(door.steps[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
+        if (name.ss_family == AF_INET)
+            CHECK(((struct sockaddr_in *)&name)->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
+        else
+            CHECK(IN6_IS_ADDR_LOOPBACK(&((struct sockaddr_in6 *)&name)->sin6_addr));
+    }
+}
+
+static void bears_a_flood(void)
+{
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    struct mur_proof proof;
+    struct mur_welcome welcome;
+    int silent[SILENT], fd = connect_to_door();
+    char any;
+
+    mur_handshake_call(&caller, secret, MUR_PURPOSE_AGENTS, 0, PLACE, OWN);
+    CHECK(send(fd, &caller.hello, sizeof caller.hello, 0) == sizeof caller.hello);
+    CHECK(hear(fd, &challenge, sizeof challenge));
+    for (int i = 0; i < SILENT; i++) {
+        silent[i] = connect_to_door();
+        mur_loop_turn(&loop);
+    }
+    CHECK(!hear(silent[SILENT / 4], &any, 1)); /* it had to go */
+    CHECK(mur_handshake_prove(&caller, &challenge, 7, &proof));
+    CHECK(send(fd, &proof, sizeof proof, MSG_NOSIGNAL) == sizeof proof);
+    CHECK(hear(fd, &welcome, sizeof welcome));
+    CHECK(mur_handshake_is_welcome(&caller, 7, &welcome));
+    CHECK(entered == PLACE);
+    close(fd);
+    for (int i = 0; i < SILENT; i++)
+        close(silent[i]);
+}
+
+static void knows_other_versions(void)
+{
+    struct mur_handshake caller;
+    int fd = connect_to_door();
+    char any;
+
+    mur_handshake_call(&caller, secret, MUR_PURPOSE_AGENTS, 0, PLACE, OWN);
+    caller.hello.protocol--;
+    CHECK(send(fd, &caller.hello, 40, 0) == 40);
+    CHECK(!hear(fd, &any, 1));
+    CHECK(door.has_complained == 1);
+    close(fd);
+}
+
+int main(void)
+{
+    char complaint[400];
+
+    unit_start();
+    CHECK(setenv("MUR_TCP_INCLUDE", "lo", 1) == 0);
+    if (!mur_secret_open(complaint, sizeof complaint)) {
+        printf("%s\n", complaint);
+        return 77;
+    }
+    mur_loop_init(&loop);
+    ticker.fire = tick;
+    mur_loop_add_timer(&loop, &ticker);
+    mur_timer_set(&ticker, TICK_MS);
+    door = (struct mur_door){.secret = secret, .own = OWN, .knows = knows, .enters = enters};
+    CHECK(mur_door_open(&door, &loop));
+    listens_where_it_may();
+    bears_a_flood();
+    knows_other_versions();
+    return unit_end();
+}
