@@ -282,10 +282,10 @@ static int open_for_one(const struct mur_address *address)
     return fd;
 }
 
-/* At this address, or at all (NULL). *port may be 0, for any, and is set. -1 with errno. */
-static int listen_at(const struct mur_address *at, uint16_t *port)
+/* At this address, or at all (NULL). -1 with errno. */
+static int listen_at(const struct mur_address *at, uint16_t port)
 {
-    struct mur_address address, bound = {0};
+    struct mur_address address;
     struct sockaddr_storage name;
     socklen_t length;
     int fd, error;
@@ -295,23 +295,24 @@ static int listen_at(const struct mur_address *at, uint16_t *port)
     fd = at ? open_for_one(at) : open_for_all(&address);
     if (fd < 0)
         return -1;
-    address.port = *port;
+    address.port = port;
     length = mur_address_socket(&address, &name);
-    if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen(fd, LISTEN_QUEUE) == 0 &&
-        getsockname(fd, (struct sockaddr *)&name, &length) == 0 && read_socket((struct sockaddr *)&name, &bound)) {
-        *port = ntohs(bound.family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
-                                               : ((struct sockaddr_in *)&name)->sin_port);
+    if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen(fd, LISTEN_QUEUE) == 0)
         return fd;
-    }
     error = errno;
     close(fd);
     errno = error;
     return -1;
 }
 
+bool mur_address_listen_again(int fd)
+{
+    return listen(fd, LISTEN_QUEUE) == 0;
+}
+
 /* At all these addresses, with one port. An address that the host has lost meanwhile is left out. Returns how many
  * sockets; 0 with errno. */
-static int listen_at_all(const struct mur_address *addresses, size_t count, int fds[MUR_ADDRESSES_MAX], uint16_t *port)
+static int listen_at_all(const struct mur_address *addresses, size_t count, int fds[MUR_ADDRESSES_MAX], uint16_t port)
 {
     int opened = 0, error = EADDRNOTAVAIL;
 
@@ -332,6 +333,26 @@ static int listen_at_all(const struct mur_address *addresses, size_t count, int 
     return opened;
 }
 
+/* One that is free now; 0 with errno. A socket that is then bound to it by its number keeps it while it does not
+ * listen, which one that was bound to any port does not. */
+static uint16_t free_port(void)
+{
+    struct mur_address address;
+    struct sockaddr_storage name;
+    socklen_t length;
+    int fd = open_for_all(&address);
+    uint16_t port = 0;
+
+    if (fd < 0)
+        return 0;
+    length = mur_address_socket(&address, &name);
+    if (bind(fd, (struct sockaddr *)&name, length) == 0 && getsockname(fd, (struct sockaddr *)&name, &length) == 0)
+        port = ntohs(address.family == AF_INET6 ? ((struct sockaddr_in6 *)&name)->sin6_port
+                                                : ((struct sockaddr_in *)&name)->sin_port);
+    close(fd);
+    return port;
+}
+
 int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port)
 {
     bool is_restricted = *list_of("MUR_TCP_INCLUDE") || *list_of("MUR_TCP_EXCLUDE");
@@ -344,15 +365,17 @@ int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port)
         errno = EINVAL;
         return 0;
     }
-    if (!first) /* any: one that is free at one address may not be free at another */
+    if (!first) /* any; somebody else may take it at once */
         last = ANY_PORT_TRIES;
     errno = EADDRINUSE;
     for (unsigned at = first; at <= last && !opened && errno == EADDRINUSE; at++) {
-        *port = first ? (uint16_t)at : 0;
+        *port = first ? (uint16_t)at : free_port();
+        if (!*port)
+            return 0;
         if (is_restricted)
-            opened = listen_at_all(own, count, fds, port);
+            opened = listen_at_all(own, count, fds, *port);
         else
-            opened = (fds[0] = listen_at(NULL, port)) >= 0;
+            opened = (fds[0] = listen_at(NULL, *port)) >= 0;
     }
     return opened;
 }

@@ -35,5 +35,6 @@ socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_
 /* Sockets that listen at one port, non-blocking: one for all addresses, or, where MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE
  * chooses, one for each address that may be used. Returns how many; 0 with errno. */
 int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port);
+bool mur_address_listen_again(int fd); /* after it was shut down */
 
 #endif

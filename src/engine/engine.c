@@ -117,6 +117,18 @@ void mur_engine_drain(void)
             waiter = (struct mur_waiter){0};
 }
 
+void mur_engine_leave_network(void)
+{
+    if (mur_engine.network)
+        mur_tcp_leave();
+}
+
+void mur_engine_come_back(void)
+{
+    if (mur_engine.network)
+        mur_tcp_come_back();
+}
+
 void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
 {
     if (!peer->is_backlogged) {

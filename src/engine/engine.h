@@ -74,6 +74,10 @@ void mur_engine_forked(void);
 /* Finishes everything that others still need from this process. */
 void mur_engine_drain(void);
 
+/* This process leaves MPI, drained; and opens its next session. */
+void mur_engine_leave_network(void);
+void mur_engine_come_back(void);
+
 /* One pass over everything that may have moved; returns false when nothing did. Never blocks. */
 bool mur_progress(void);
 

@@ -89,7 +89,7 @@ int mur_mpi_finalize(void)
 
     if (rc)
         return rc;
-    mur_instance_release();
+    mur_instance_release(true);
     mur_process.phase = MUR_PHASE_FINALIZED;
     mur_comm_unpublish();
     return MPI_SUCCESS;

@@ -83,6 +83,8 @@ static int acquire(void)
         rc = mur_boot_resume();
     if (rc)
         return rc;
+    if (is_started && !mur_process.instances)
+        mur_engine_come_back();
     is_started = true;
     if (!mur_process.instances && (rc = mur_background_start()))
         return rc;
@@ -115,14 +117,17 @@ int mur_instance_acquire(int required_thread_level)
     return rc;
 }
 
-void mur_instance_release(void)
+void mur_instance_release(bool is_world)
 {
     if (mur_process.instances == 1) {
         mur_engine_drain();
         mur_background_stop();
     }
     pthread_mutex_lock(&guard);
-    if (--mur_process.instances == 0)
+    if (--mur_process.instances == 0) {
+        if (is_world)
+            mur_engine_leave_network();
         mur_boot_finish();
+    }
     pthread_mutex_unlock(&guard);
 }

@@ -5,10 +5,12 @@
 #ifndef MUR_MPI_INSTANCE_H
 #define MUR_MPI_INSTANCE_H
 
+#include <stdbool.h>
+
 /* One more user, who needs this thread level; safe from any thread, without the engine's lock. */
 int mur_instance_acquire(int required_thread_level);
 
 /* One less. May be called with or without the engine's lock. */
-void mur_instance_release(void);
+void mur_instance_release(bool is_world);
 
 #endif

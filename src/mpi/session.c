@@ -58,7 +58,7 @@ int mur_mpi_session_init(struct mur_info *info, struct mur_errhandler *errhandle
     mur_engine_lock();
     session = mur_session_create(errhandler, level);
     if (!session)
-        mur_instance_release();
+        mur_instance_release(false);
     mur_engine_unlock();
     if (!session)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a session");
@@ -79,7 +79,7 @@ int mur_mpi_session_finalize(MPI_Session *handle)
     mur_send_buffer_detach(&session->send_buffer, &address, &bytes);
     *handle = MPI_SESSION_NULL;
     mur_session_release(session);
-    mur_instance_release();
+    mur_instance_release(false);
     return MPI_SUCCESS;
 }
 

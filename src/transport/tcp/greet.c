@@ -296,6 +296,37 @@ static void end_oldest(void)
         mur_greet_drop(oldest);
 }
 
+void mur_greets_stop(void)
+{
+    struct mur_greeting *greeting, *next;
+
+    for (int i = 0; i < mur_tcp.listener_count; i++) {
+        mur_tcp_unwatch(mur_tcp.listeners[i]);
+        shutdown(mur_tcp.listeners[i], SHUT_RDWR); /* the port stays this process's */
+    }
+    while ((greeting = TAILQ_FIRST(&mur_tcp.silent)))
+        mur_greet_drop(greeting);
+    for (greeting = TAILQ_FIRST(&mur_tcp.greetings); greeting; greeting = next) {
+        next = TAILQ_NEXT(greeting, in_greetings);
+        if (!greeting->is_caller)
+            mur_greet_drop(greeting);
+    }
+    mur_tcp.listen_due = 0;
+    mur_tcp.is_deaf = true;
+}
+
+void mur_greets_start(void)
+{
+    if (!mur_tcp.is_deaf)
+        return;
+    mur_tcp.is_deaf = false;
+    for (int i = 0; i < mur_tcp.listener_count; i++) {
+        if (!mur_address_listen_again(mur_tcp.listeners[i]))
+            mur_boot_abort(1, "the port that this process listened at before has been taken by another one");
+        mur_tcp_watch(mur_tcp.listeners[i], EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
+    }
+}
+
 /* Whether one more may be let in. */
 static bool has_room(void)
 {

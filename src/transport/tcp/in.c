@@ -45,6 +45,7 @@ static void take_own(struct mur_link *link, const struct mur_frame *frame, const
     if (frame->kind == MUR_TCP_BYE) {
         link->has_heard_bye = true;
         link->owes_bye = link->peer->foreign && !link->has_said_bye;
+        link->wants_ack = true; /* the peer waits for that, or for our BYE */
     } else if (!mur_out_acked(link, value))
         cannot_be(link, "an acknowledgement of what it never sent");
 }
@@ -207,12 +208,15 @@ static int take(struct mur_link *link, size_t got, char *start, size_t kept)
 
 static void acknowledge(struct mur_link *link)
 {
-    if (link->fd < 0 || link->has_heard_bye || (link->has_said_bye && !link->wants_ack) ||
-        (!link->wants_ack && link->received - link->told < MUR_TCP_ACK_EVERY))
+    if (link->fd < 0 || (link->has_heard_bye && link->has_said_bye) ||
+        (!link->wants_ack &&
+         (link->has_heard_bye || link->has_said_bye || link->received - link->told < MUR_TCP_ACK_EVERY)))
         return;
     link->wants_ack = false;
     link->told = link->received;
     mur_out_own(link, MUR_TCP_ACK, link->received);
+    if (link->has_heard_bye)
+        link->quiet_end = link->queued;
 }
 
 /* ---- frames whose rest does not come ---- */

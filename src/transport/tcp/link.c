@@ -5,7 +5,7 @@
  *   CALLING  a greeting with one of the addresses is under way; when it fails, the next one is tried
  *   WAITING  all have failed: after a pause they are tried again, until the time limit (MUR_TCP_TIMEOUT)
  *   UP       connected; a connection that breaks leads back to CALLING
- *   ENDED    both sides have said BYE
+ *   ENDED    both sides have said BYE, or the peer has, and is not there any more
  *   LOST     of a foreign peer: it has ended without that, or does not answer until the time limit
  *
  * In each of the first three the peer may call, which makes the link UP. When both call at once, the lower process's
@@ -234,9 +234,10 @@ static void forget(struct mur_link *link)
                               .next_unsent = link->next_unsent};
 }
 
-/* Both sides have said BYE. The peer may have missed ours, with a connection that broke, and call for it. So the
- * streams stay as they are, with what is not acknowledged: if the peer calls it gets the rest, and new frames of either
- * side go on behind it. A foreign peer needs no BYE: it knows that nothing connects the two any more. */
+/* Both sides have said BYE, or the peer has and needs no connection any more. It may have missed ours, with a
+ * connection that broke, and call for it; or it has left MPI only until it opens the next session. So the streams stay
+ * as they are, with what is not acknowledged: if the peer calls it gets the rest, and new frames of either side go on
+ * behind it. A foreign peer needs no BYE: it knows that nothing connects the two any more. */
 static void end(struct mur_link *link)
 {
     if (link->peer->foreign) {
@@ -308,11 +309,18 @@ static bool is_busy(const struct mur_link *link)
     return false;
 }
 
-/* This process has come to its end, and nobody is at the peer's addresses any more. It has ended, too, after it heard
- * our BYE: its own was lost with a connection. */
+/* This process has come to its end, and nobody takes calls at the peer's addresses any more. It has ended, too, or left
+ * MPI, after it heard our BYE: its own was lost with a connection. */
 static bool has_ended_unheard(const struct mur_link *link)
 {
     return mur_tcp.is_finishing && link->has_said_bye && all_refuse(link);
+}
+
+/* The peer is not out of reach: it is there and does not answer yet, or it was there and has left MPI, perhaps until it
+ * opens a session. */
+static bool is_in_reach(const struct mur_link *link)
+{
+    return is_busy(link) || (!link->peer->foreign && link->connections && all_refuse(link));
 }
 
 /* Starts with the address whose turn it is; after the last a pause follows. */
@@ -327,10 +335,10 @@ static void call_next(struct mur_link *link)
         link->faults[link->address++] = errno;
     }
     link->address = 0;
-    if (is_busy(link))
+    if (is_in_reach(link))
         link->lost_since = mur_tcp_now();
     if (is_needless(link) || has_ended_unheard(link)) {
-        forget(link);
+        end(link);
         return;
     }
     without = mur_tcp_now() - link->lost_since;
@@ -354,7 +362,7 @@ void mur_link_call_failed(struct mur_link *link, int error)
     if (link->state != MUR_LINK_CALLING)
         return;
     if (has_ended_since(link)) {
-        forget(link);
+        end(link);
         return;
     }
     if (error == 0) { /* the peer says that it calls itself */
@@ -429,7 +437,7 @@ void mur_link_broken(struct mur_link *link, int error)
     mur_tcp_close(link->fd);
     link->fd = -1;
     link->watched = 0;
-    if (link->has_heard_bye && link->has_said_bye) {
+    if (link->has_heard_bye && (link->has_said_bye || (!link->peer->foreign && link->queued <= link->quiet_end))) {
         end(link);
         return;
     }
@@ -450,6 +458,21 @@ void mur_link_broken(struct mur_link *link, int error)
 
 /* ---- the end ---- */
 
+void mur_link_say_bye(struct mur_link *link)
+{
+    link->owes_bye = false;
+    link->has_said_bye = true;
+    mur_out_own(link, MUR_TCP_BYE, 0);
+    link->bye_end = link->queued;
+}
+
+/* Whether this process may leave MPI: it has nothing that the peer lacks. It need not wait for the peer's BYE, which
+ * may come much later: from a process that computes, or keeps another session. */
+bool mur_link_is_settled(const struct mur_link *link)
+{
+    return mur_link_is_over(link) || (link->has_said_bye && link->acked >= link->bye_end);
+}
+
 void mur_link_end_if_said(struct mur_link *link)
 {
     if (link->state == MUR_LINK_UP && link->has_said_bye && link->has_heard_bye && link->sent == link->queued)
@@ -464,9 +487,7 @@ void mur_link_answer_bye(struct mur_link *link)
     for (const struct mur_segment *segment = link->first; segment; segment = segment->next)
         if (segment->sent)
             return;
-    link->owes_bye = false;
-    link->has_said_bye = true;
-    mur_out_own(link, MUR_TCP_BYE, 0);
+    mur_link_say_bye(link);
 }
 
 bool mur_link_part(struct mur_peer *peer)
@@ -475,11 +496,8 @@ bool mur_link_part(struct mur_peer *peer)
 
     if (mur_link_is_over(link))
         return true;
-    if (!link->has_said_bye) {
-        link->owes_bye = false;
-        link->has_said_bye = true;
-        mur_out_own(link, MUR_TCP_BYE, 0);
-    }
+    if (!link->has_said_bye)
+        mur_link_say_bye(link);
     mur_link_end_if_said(link);
     return link->state == MUR_LINK_ENDED;
 }

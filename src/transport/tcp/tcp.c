@@ -255,16 +255,30 @@ static bool tcp_finish(void)
         next = LIST_NEXT(link, in_links);
         if (mur_link_is_over(link))
             continue;
-        if (!link->has_said_bye) {
-            link->has_said_bye = true;
-            mur_out_own(link, MUR_TCP_BYE, 0);
-        }
+        if (!link->has_said_bye)
+            mur_link_say_bye(link);
         mur_link_end_if_said(link);
-        is_over &= mur_link_is_over(link);
+        is_over &= mur_link_is_settled(link);
     }
     if (is_over)
         mur_tcp.is_finishing = false;
     return is_over;
+}
+
+/* A peer that has missed the BYE and calls for it is to know at once that nobody answers. */
+void mur_tcp_leave(void)
+{
+    mur_greets_stop();
+}
+
+void mur_tcp_come_back(void)
+{
+    struct mur_link *link;
+
+    mur_greets_start();
+    LIST_FOREACH(link, &mur_tcp.links, in_links)
+    if (!mur_link_is_over(link))
+        link->has_said_bye = false;
 }
 
 /* ---- sleeping ---- */

@@ -95,6 +95,9 @@ struct mur_link {
     struct mur_link *next_unsent;
     struct mur_pipe *pipe; /* of a straight segment under way; what it holds comes next */
     bool has_said_bye;
+    uint64_t bye_end; /* position behind the latest BYE */
+    uint64_t
+        quiet_end; /* position behind the answer to the peer's latest BYE; what comes later is for its next session */
 
     /* incoming */
     uint64_t received; /* position */
@@ -174,6 +177,7 @@ struct mur_tcp {
     int asked;                              /* links whose addresses are asked for */
     uint32_t passes;
     bool is_finishing;
+    bool is_deaf; /* it has left MPI, and takes no calls */
 };
 extern struct mur_tcp mur_tcp;
 extern struct mur_transport mur_tcp_transport;
@@ -207,6 +211,10 @@ int mur_tcp_open_late(struct mur_peer *peers, int count);
 /* In a child that this process has forked: closes its copies of all connections, which would keep them open when this
  * process has ended. */
 void mur_tcp_forked(void);
+
+/* This process leaves MPI, after finish; and opens its next session. */
+void mur_tcp_leave(void);
+void mur_tcp_come_back(void);
 
 /* The foreign peer of that identity; NULL: unknown. */
 struct mur_peer *mur_tcp_find(uint64_t job, int rank);
@@ -255,11 +263,13 @@ struct mur_link *mur_link_find(struct mur_peer *peer); /* makes it */
 void mur_link_broken(struct mur_link *link, int error);
 void mur_link_call_failed(struct mur_link *link, int error);
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
+void mur_link_say_bye(struct mur_link *link);
 void mur_link_end_if_said(struct mur_link *link);
 void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
 bool mur_link_part(struct mur_peer *peer);       /* of a foreign one; asked again until it is true */
 void mur_link_lose(struct mur_peer *peer);       /* of which somebody says that it has ended */
 bool mur_link_is_over(const struct mur_link *link);
+bool mur_link_is_settled(const struct mur_link *link);
 void mur_link_free(struct mur_peer *peer); /* which has none, or one that is over */
 void mur_link_answers(void);               /* of the launcher */
 int mur_links_tick(uint64_t now);          /* how many it has acted on */
@@ -271,6 +281,8 @@ void mur_link_cool(struct mur_link *link);
 bool mur_greet_call(struct mur_link *link, const struct mur_address *address, uint64_t patience);
 bool mur_greet_call_port(struct mur_port_call *call, uint64_t patience);
 void mur_greet_accept(int listener);
+void mur_greets_stop(void);  /* no calls are taken from now on: peers are refused at once; */
+void mur_greets_start(void); /* they are again, at the same port */
 void mur_greet_ready(struct mur_greeting *greeting, uint32_t events);
 void mur_greet_drop(struct mur_greeting *greeting);
 int mur_greets_tick(uint64_t now); /* how many it gave up */
