@@ -101,6 +101,7 @@ bool mur_engine_is_node(const int *processes, int count)
 void mur_engine_forked(void)
 {
     mur_engine_lock_renew();
+    mur_shm_forked();
     if (mur_engine.network)
         mur_tcp_forked();
 }

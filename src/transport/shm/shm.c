@@ -191,7 +191,9 @@ static int shm_open_transport(struct mur_peer *peers, int count, size_t common_b
     mur_shm.size = is_alone ? 1 : mur_process.local_size;
     mur_shm.common_bytes = mur_shm.size == count ? common_bytes : 0;
     mur_shm.can_demote = mur_cpu_can_demote();
-    mur_shm.doorbell = -1;
+    mur_shm.ringer = mur_shm.doorbell = -1;
+    if (!is_alone && mur_shm_make_ringer() < 0)
+        return mur_error(MPI_ERR_OTHER, "cannot make a socket to wake other ranks with: %s", strerror(errno));
     rc = map_node(is_alone);
     if (rc)
         return rc;

@@ -175,7 +175,8 @@ struct mur_shm {
     struct mur_peer *world;  /* by process */
     struct mur_peer **peers; /* [size] by local rank */
     int rank, size;          /* local */
-    int doorbell;            /* a socket; -1: this process sleeps on the futex */
+    int ringer;              /* a socket that rings mates' doorbells; -1: there are no mates */
+    int doorbell;            /* the same socket, with a name; -1: this process sleeps on the futex */
     size_t common_bytes;     /* between the rank blocks and the heap */
     uint32_t lane_halves, lane_bytes[MUR_RINGS];
     struct mur_lane_out *out; /* [size] */
@@ -267,6 +268,8 @@ void mur_shm_end_sleep(void);
 void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);
 void mur_shm_wake(struct mur_rank_block *block);
+int mur_shm_make_ringer(void);
+void mur_shm_forked(void);
 int mur_shm_doorbell(void);
 void mur_shm_rouse(const int *processes, int count);
 void mur_lanes_take_rung(void);

@@ -35,11 +35,7 @@ static void barrier_everywhere(void)
 /* The doorbell's queue may be full of earlier rings: then it is readable, which is all that matters. */
 static void ring_doorbell(const struct mur_rank_block *block)
 {
-    static int sender = -1;
-
-    if (sender < 0)
-        sender = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    sendto(sender, "", 1, MSG_DONTWAIT, (const struct sockaddr *)&block->doorbell, block->doorbell_length);
+    sendto(mur_shm.ringer, "", 1, MSG_DONTWAIT, (const struct sockaddr *)&block->doorbell, block->doorbell_length);
 }
 
 void mur_shm_wake(struct mur_rank_block *block)
@@ -55,7 +51,21 @@ void mur_shm_wake(struct mur_rank_block *block)
         syscall(SYS_futex, &block->is_asleep, FUTEX_WAKE, 1, NULL, NULL, 0);
 }
 
-/* A socket in the abstract namespace, with a name that the kernel chooses: no file, nothing left behind, and a ring
+/* Made at the start, since it cannot be done without later, when the process may be at its limit of open files. */
+int mur_shm_make_ringer(void)
+{
+    mur_shm.ringer = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    return mur_shm.ringer;
+}
+
+/* In a forked child; the network closes the doorbell. */
+void mur_shm_forked(void)
+{
+    if (mur_shm.ringer >= 0 && mur_shm.doorbell < 0)
+        close(mur_shm.ringer);
+}
+
+/* The ringer gets a name in the abstract namespace, that the kernel chooses: no file, nothing left behind, and a ring
  * from a stranger only wakes this process for nothing. From now on this process is woken by it. */
 int mur_shm_doorbell(void)
 {
@@ -63,12 +73,15 @@ int mur_shm_doorbell(void)
     struct sockaddr_un name = {.sun_family = AF_UNIX};
     socklen_t length = sizeof name;
 
-    mur_shm.doorbell = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    if (mur_shm.doorbell < 0 || bind(mur_shm.doorbell, (struct sockaddr *)&name, sizeof name.sun_family) < 0 ||
-        getsockname(mur_shm.doorbell, (struct sockaddr *)&name, &length) < 0)
+    if (mur_shm.doorbell >= 0)
+        return mur_shm.doorbell;
+    if ((mur_shm.ringer < 0 && mur_shm_make_ringer() < 0) ||
+        bind(mur_shm.ringer, (struct sockaddr *)&name, sizeof name.sun_family) < 0 ||
+        getsockname(mur_shm.ringer, (struct sockaddr *)&name, &length) < 0)
         return -1;
     block->doorbell = name;
     block->doorbell_length = length;
+    mur_shm.doorbell = mur_shm.ringer;
     return mur_shm.doorbell;
 }
 
