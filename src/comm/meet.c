@@ -88,18 +88,13 @@ static bool move_until(int timer, int fd, void *data, size_t bytes, bool is_out)
     return true;
 }
 
-static bool move(int fd, void *data, size_t bytes, bool is_out)
-{
-    return move_until(-1, fd, data, bytes, is_out);
-}
-
-static bool introduce(int fd, struct introduction *own)
+static bool introduce(int fd, int timer, struct introduction *own)
 {
     *own = (struct introduction){.bytes = sizeof *own};
     memcpy(own->magic, magic, sizeof magic);
     mur_secret_random(&own->number, sizeof own->number);
     mur_foreign_identify(mur_process.rank, &own->identity);
-    return move(fd, own, sizeof *own, true);
+    return move_until(timer, fd, own, sizeof *own, true);
 }
 
 static bool listen_to(int fd, int timer, struct introduction *other)
@@ -225,14 +220,47 @@ static void pass_or_doubt(const struct mur_doubt *doubt)
 }
 
 /* Who calls may have tired of waiting before it was answered; so it says at last that it is still there. */
-static bool confirm(int fd, bool is_caller)
+static bool confirm(int fd, int timer, bool is_caller)
 {
     char word = 1;
 
-    return move(fd, &word, sizeof word, is_caller);
+    return move_until(timer, fd, &word, sizeof word, is_caller);
 }
 
-/* At the root: takes one who calls. Who goes away, or makes no sense, is forgotten, and the next one is waited for. */
+/* A timer of so many seconds, or, for NULL, of as many as are set. */
+static int start_timer(const char *seconds, int *timer, long *limit)
+{
+    struct itimerspec when = {.it_value.tv_sec = mur_settings.connect_timeout};
+    char *end = NULL;
+
+    if (seconds)
+        when.it_value.tv_sec = strtol(seconds, &end, 10);
+    if (seconds && (!*seconds || *end || when.it_value.tv_sec < 1))
+        return mur_error(MPI_ERR_INFO_VALUE,
+                         "the info key timeout is '%.40s', but must be a number of seconds, 1 or more", seconds);
+    *limit = when.it_value.tv_sec;
+    *timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+    if (*timer < 0)
+        return mur_error(MPI_ERR_OTHER, "cannot make a timer: %s", strerror(errno));
+    timerfd_settime(*timer, 0, &when, NULL);
+    return MPI_SUCCESS;
+}
+
+/* The conversation with one who has called. */
+static int receive(int fd, struct introduction *own, struct introduction *other, bool *has_met)
+{
+    long limit;
+    int timer, rc = start_timer(NULL, &timer, &limit);
+
+    if (rc)
+        return rc;
+    *has_met = listen_to(fd, timer, other) && introduce(fd, timer, own) && confirm(fd, timer, false);
+    close(timer);
+    return MPI_SUCCESS;
+}
+
+/* At the root: takes one who calls. Who goes away, stalls or makes no sense, is forgotten, and the next one is waited
+ * for. */
 static int receive_caller(const char *name, const struct mur_doubt *doubt, struct meeting *meeting)
 {
     struct introduction own, other;
@@ -240,7 +268,7 @@ static int receive_caller(const char *name, const struct mur_doubt *doubt, struc
     for (;;) {
         struct mur_port *port = mur_port_find(name); /* another thread may close it */
         int fd = port ? mur_port_take(port) : -1, rc = doubt ? doubt->has_failed(doubt->owner) : MPI_SUCCESS;
-        bool has_met;
+        bool has_met = false;
 
         if (!port)
             return no_port(name);
@@ -250,8 +278,10 @@ static int receive_caller(const char *name, const struct mur_doubt *doubt, struc
             pass_or_doubt(doubt);
             continue;
         }
-        has_met = listen_to(fd, -1, &other) && introduce(fd, &own) && confirm(fd, false);
+        rc = receive(fd, &own, &other, &has_met);
         close(fd);
+        if (rc)
+            return rc;
         if (has_met)
             return get_to_know(&own, &other, meeting);
     }
@@ -275,25 +305,6 @@ int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mu
     return mur_comm_await(name, root, comm, NULL, newcomm);
 }
 
-/* A timer of so many seconds, or, for NULL, of as many as are set. */
-static int start_timer(const char *seconds, int *timer, long *limit)
-{
-    struct itimerspec when = {.it_value.tv_sec = mur_settings.connect_timeout};
-    char *end = NULL;
-
-    if (seconds)
-        when.it_value.tv_sec = strtol(seconds, &end, 10);
-    if (seconds && (!*seconds || *end || when.it_value.tv_sec < 1))
-        return mur_error(MPI_ERR_INFO_VALUE,
-                         "the info key timeout is '%.40s', but must be a number of seconds, 1 or more", seconds);
-    *limit = when.it_value.tv_sec;
-    *timer = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-    if (*timer < 0)
-        return mur_error(MPI_ERR_OTHER, "cannot make a timer: %s", strerror(errno));
-    timerfd_settime(*timer, 0, &when, NULL);
-    return MPI_SUCCESS;
-}
-
 /* Waits at the port to be taken. */
 static int wait_at_port(const char *name, const char *timeout, int fd, struct meeting *meeting)
 {
@@ -304,9 +315,9 @@ static int wait_at_port(const char *name, const char *timeout, int fd, struct me
 
     if (rc)
         return rc;
-    has_met = introduce(fd, &own) && listen_to(fd, timer, &other) && confirm(fd, true);
+    has_met = introduce(fd, timer, &own) && listen_to(fd, timer, &other) && confirm(fd, timer, true);
     rc = errno;
-    mur_tcp_close(timer);
+    close(timer);
     if (has_met)
         return get_to_know(&own, &other, meeting);
     if (rc == ETIMEDOUT)
@@ -361,7 +372,7 @@ int mur_comm_join(int fd, struct mur_comm **newcomm)
         return mur_error(MPI_ERR_ARG, "fd is %d, which is no stream socket; a connected one was expected", fd);
     if (rc)
         return rc;
-    if (!introduce(fd, &own) || !listen_to(fd, -1, &other))
+    if (!introduce(fd, -1, &own) || !listen_to(fd, -1, &other))
         return mur_error(MPI_ERR_OTHER, "nobody at the other end of descriptor %d says who it is: %s", fd,
                          errno == EPROTO ? "what it says is not of MPI_Comm_join of this library"
                          : errno         ? strerror(errno)

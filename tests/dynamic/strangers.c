@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Strangers connect to a rank, many of them, and say nothing: they do not end the greeting of one who knows the secret,
- * and do not slow down a rank that polls; the rank listens only where MUR_TCP_INCLUDE says; and a port may be closed
- * while somebody who calls it is about to prove that he may. */
+ * and do not slow down a rank that polls; one who calls a port and then stalls does not keep others from it; the rank
+ * listens only where MUR_TCP_INCLUDE says; and a port may be closed while somebody who calls it is about to prove that
+ * he may. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -155,6 +156,36 @@ static void poll_beside_silent_one(const struct port *port)
     close(fd);
 }
 
+/* The stranger is the first at the port; rank 1 comes after it. */
+static void accept_behind_staller(const struct port *port, int rank)
+{
+    char name[MPI_MAX_PORT_NAME] = "";
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    struct mur_welcome welcome;
+    MPI_Comm inter;
+    MPI_Info info;
+    int fd = -1;
+
+    if (rank == 0) {
+        strcpy(name, port->name);
+        fd = begin_greeting(port, &caller, &challenge);
+        prove(fd, &caller, &challenge);
+        CHECK(hear(fd, &welcome, sizeof welcome));
+    }
+    MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "timeout", "40");
+    if (rank == 0)
+        CHECK(MPI_Comm_accept(name, info, 0, MPI_COMM_SELF, &inter) == MPI_SUCCESS);
+    else
+        CHECK(MPI_Comm_connect(name, info, 0, MPI_COMM_SELF, &inter) == MPI_SUCCESS);
+    MPI_Comm_disconnect(&inter);
+    MPI_Info_free(&info);
+    if (rank == 0)
+        close(fd);
+}
+
 static void close_port_meanwhile(const struct port *port)
 {
     struct mur_handshake caller;
@@ -171,13 +202,19 @@ static void close_port_meanwhile(const struct port *port)
 int main(int argc, char **argv)
 {
     struct port port;
+    int rank;
 
     MPI_Init(&argc, &argv);
-    open_port(&port);
-    check_listeners();
-    bear_flood(&port);
-    poll_beside_silent_one(&port);
-    close_port_meanwhile(&port);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) {
+        open_port(&port);
+        check_listeners();
+        bear_flood(&port);
+        poll_beside_silent_one(&port);
+    }
+    accept_behind_staller(&port, rank);
+    if (rank == 0)
+        close_port_meanwhile(&port);
     MPI_Finalize();
     return 0;
 }

@@ -12,6 +12,8 @@
  * call is the one; it says CROSSED to the other (greet.c). */
 #include <errno.h>
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -383,6 +385,17 @@ static void forget_unsent(int fd)
     setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
 }
 
+/* This job's launcher does not watch the hosts of another one. A host that is gone is noticed while this process only
+ * waits for it: the connection breaks when nothing has answered until the time limit (TCP_USER_TIMEOUT, greet.c). */
+static void keep_alive(int fd)
+{
+    int on = 1, seconds = mur_settings.tcp_timeout < 4 ? 1 : (int)(mur_settings.tcp_timeout / 4);
+
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+}
+
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
 {
     if (link->greeting)
@@ -406,6 +419,8 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
                  (unsigned long long)peer_received, (unsigned long long)link->acked, (unsigned long long)link->queued);
         mur_boot_abort(1, text);
     }
+    if (link->peer->foreign)
+        keep_alive(fd);
     link->fd = fd;
     link->connections++;
     link->state = MUR_LINK_UP;
