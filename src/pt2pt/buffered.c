@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Buffered sends. A buffer holds segments in the order of their addresses, each a header and packed data; a new message
  * goes into the first gap that is large enough. A segment is freed when its message has left. Segments carry numbers,
- * so that a flush knows which were there before it. */
+ * so that a flush knows which were there before it.
+ *
+ * Detaching takes the buffer out of its place at once, so that no other thread finds it any more, and frees it when its
+ * messages have left and the threads that found it before are through. */
 #include "pt2pt/buffered.h"
 
 #include <stdalign.h>
@@ -9,6 +12,7 @@
 
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "engine/lock.h"
 #include "object/buffer.h"
 #include "object/comm.h"
 #include "object/session.h"
@@ -31,6 +35,7 @@ struct mur_send_buffer {
     struct segment *segments; /* by address; any order where automatic */
     uint64_t next_number;
     struct mur_request *flushes; /* linked by `owner`, each waits for the numbers below its own */
+    int users;                   /* threads that look at it between passes of progress */
 };
 
 static struct mur_send_buffer *process_buffer;
@@ -98,13 +103,24 @@ static struct segment *segment_new(struct mur_send_buffer *buffer, size_t data_b
     return segment;
 }
 
+/* A thread that detaches the buffer may wait for that. */
+static void stop_using(struct mur_send_buffer *buffer)
+{
+    if (--buffer->users == 0)
+        mur_engine_notify();
+}
+
 /* Messages that have been received by now, but not heard of, make room. */
 static struct segment *segment_find_room(struct mur_send_buffer *buffer, size_t data_bytes)
 {
     struct segment *segment = segment_new(buffer, data_bytes);
 
+    if (segment)
+        return segment;
+    buffer->users++;
     while (!segment && buffer->segments && mur_progress())
         segment = segment_new(buffer, data_bytes);
+    stop_using(buffer);
     return segment;
 }
 
@@ -178,34 +194,48 @@ int mur_ibsend(const void *data, MPI_Count count, struct mur_type *type, int des
     return MPI_SUCCESS;
 }
 
+static bool has_older(const struct mur_send_buffer *buffer, uint64_t number)
+{
+    const struct segment *segment = buffer->segments;
+
+    while (segment && segment->number >= number)
+        segment = segment->next;
+    return segment != NULL;
+}
+
+static void pass(struct mur_waiter *waiter)
+{
+    if (mur_progress())
+        *waiter = (struct mur_waiter){0};
+    else
+        mur_waiter_idle(waiter);
+}
+
 void mur_send_buffer_flush(struct mur_send_buffer *buffer)
 {
-    uint64_t number = buffer ? buffer->next_number : 0;
     struct mur_waiter waiter = {0};
+    uint64_t number;
 
-    for (;;) {
-        const struct segment *segment = buffer ? buffer->segments : NULL;
-
-        while (segment && segment->number >= number)
-            segment = segment->next;
-        if (!segment)
-            return;
-        if (mur_progress())
-            waiter = (struct mur_waiter){0};
-        else
-            mur_waiter_idle(&waiter);
-    }
+    if (!buffer)
+        return;
+    number = buffer->next_number;
+    buffer->users++;
+    while (has_older(buffer, number))
+        pass(&waiter);
+    stop_using(buffer);
 }
 
 void mur_send_buffer_detach(struct mur_send_buffer **place, void **address, MPI_Count *bytes)
 {
     struct mur_send_buffer *buffer = *place;
+    struct mur_waiter waiter = {0};
 
+    *place = NULL;
     *address = buffer ? buffer->user : NULL;
     *bytes = buffer ? buffer->user_bytes : 0;
-    mur_send_buffer_flush(buffer);
+    while (buffer && (buffer->segments || buffer->users))
+        pass(&waiter);
     free(buffer);
-    *place = NULL;
 }
 
 static const struct mur_request_kind flush_kind = {.name = "a flush of a buffer"};
