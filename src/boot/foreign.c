@@ -260,9 +260,9 @@ static int give(int listener, int file, int others)
 {
     while (others > 0) {
         struct pollfd wait = {.fd = listener, .events = POLLIN};
-        int fd = poll(&wait, 1, GIVE_MS) > 0 ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
+        int ready = poll(&wait, 1, GIVE_MS), fd = ready > 0 ? accept4(listener, NULL, NULL, SOCK_CLOEXEC) : -1;
 
-        if (fd < 0 && errno == EINTR)
+        if (fd < 0 && ready != 0 && errno == EINTR)
             continue;
         if (fd < 0)
             return mur_error(MPI_ERR_OTHER, "%d ranks on %s have not come for the node's memory", others,

@@ -176,12 +176,15 @@ bool mur_rma_joint(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
 /* The task that belongs to the word; false: there is none, or no more. */
 static bool read_task(struct mur_rma_joint *joint, uint64_t *claimed, struct mur_rma_joint_task *task)
 {
+    uint64_t now;
+
     *claimed = atomic_load_explicit(&joint->claimed, memory_order_acquire);
     if (front_of(*claimed) == CLOSED)
         return false;
     *task = joint->task;
     atomic_thread_fence(memory_order_acquire); /* pairs with the release before the task is written */
-    return atomic_load_explicit(&joint->claimed, memory_order_relaxed) >> 32 == *claimed >> 32 &&
+    now = atomic_load_explicit(&joint->claimed, memory_order_relaxed);
+    return now >> 32 == *claimed >> 32 && front_of(now) != CLOSED && /* else the next may be half written */
            front_of(*claimed) + back_of(*claimed) < task->pieces;
 }
 
