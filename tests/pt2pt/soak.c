@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two ranks answer each other with small messages, each of which must bring its number; before that, both send many in
- * one direction, which leaves records of all kinds in the rings. MUR_TEST_MESSAGES says how many: `make positions` sends
- * 2^31 and more, so that what counts messages or half lines in 32 bits goes round. */
+ * one direction, which leaves records of all kinds in the rings. MUR_TEST_MESSAGES says how many: `make positions`
+ * sends 2^31 and more, so that what counts messages or half lines in 32 bits goes round. */
 #include "test.h"
 
 enum { BURST = 1000 };
