@@ -474,6 +474,7 @@ int mur_schedule_run(struct mur_schedule *schedule)
     for (int i = 0; schedule->has_ahead && i < schedule->next; i++)
         if (schedule->steps[i].request)
             wait_for_step(schedule, &schedule->steps[i]);
+    mur_engine_flush();
     rc = result_of(schedule);
     schedule_free(schedule);
     return rc;

@@ -81,6 +81,14 @@ void mur_engine_come_back(void);
 /* One pass over everything that may have moved; returns false when nothing did. Never blocks. */
 bool mur_progress(void);
 
+/* What was kept back goes out now: at the end of calls that complete something, after which the caller may compute for
+ * long. */
+static inline void mur_engine_flush(void)
+{
+    if (__builtin_expect(mur_transport_has_unsent, 0))
+        mur_engine.network->flush();
+}
+
 /* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). */
 void mur_wait_for(const volatile uint8_t *flag);
 

@@ -149,6 +149,7 @@ void mur_wait_for(const volatile uint8_t *flag)
             mur_waiter_idle(&waiter);
         }
     }
+    mur_engine_flush();
 }
 
 void mur_engine_pass(void)

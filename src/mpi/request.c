@@ -68,6 +68,8 @@ int mur_mpi_wait(MPI_Request *request, MPI_Status *status)
     }
     if (!found->is_complete)
         mur_wait_for(&found->is_complete);
+    else
+        mur_engine_flush();
     return finish(request, found, status);
 }
 
@@ -127,6 +129,7 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
 
 int mur_mpi_waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[])
 {
+    mur_engine_flush();
     return finish_all(count, array_of_requests, array_of_statuses);
 }
 
@@ -209,6 +212,7 @@ int mur_mpi_waitany(int count, MPI_Request array_of_requests[], int *index, MPI_
         else
             mur_waiter_idle(&waiter);
     }
+    mur_engine_flush();
     return finish_any(found, array_of_requests, index, status);
 }
 
@@ -280,6 +284,7 @@ int mur_mpi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
     }
+    mur_engine_flush();
     return finish_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
 

@@ -306,6 +306,7 @@ int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, i
         if (take(comm, &wanted, buffer, LOOKS, &result) ||
             (!mur_lock_is_used() && await(buffer, count, type, comm, &wanted, &result, &request))) {
             mur_status_set(status, &result);
+            mur_engine_flush();
             return MPI_SUCCESS;
         }
     }

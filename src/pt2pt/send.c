@@ -128,8 +128,7 @@ int mur_send(const void *buffer, MPI_Count count, struct mur_type *type, int des
     struct mur_request *request;
     int rc = mur_isend(buffer, count, type, dest, tag, comm, context, mode, &request);
 
-    if (__builtin_expect(mur_transport_has_unsent, 0))
-        mur_engine.network->flush(); /* the caller may compute for long now */
+    mur_engine_flush();
     if (__builtin_expect(request == mur_request_finished || rc, 1))
         return rc;
     return mur_wait(request, MPI_STATUS_IGNORE);
