@@ -4,7 +4,11 @@
  * Bounds (MPI-5.0 §5.1.6): every copy of a component moves the bounds outwards. A run of copies is monotonic, so its
  * two ends are enough. A component that was resized brings markers, and once one component has markers, those alone
  * make the bounds; otherwise they are the first and last byte of data, the upper one padded so that the extent is a
- * multiple of the strictest alignment. Copies that are not there (count 0) add nothing, neither data nor markers. */
+ * multiple of the strictest alignment. Copies that are not there (count 0) add nothing, neither data nor markers.
+ *
+ * The standard's formula looks at the data alone. A padded component at a place that its alignment forbids could then
+ * reach past the end of the whole; programs that describe types to others (NumPy) refuse that. So the padding of
+ * components counts. Where alignments hold it makes no difference. */
 #include "object/type_create.h"
 
 #include <stdlib.h>
@@ -18,7 +22,8 @@
 /* The bounds of a type under construction. */
 struct bounds {
     bool has_data, has_marks, has_overflow;
-    MPI_Count low, high;           /* of the data, half open */
+    MPI_Count low, high;           /* of the data, half open, */
+    MPI_Count padded;              /* and the end of the last component's padding */
     MPI_Count low_mark, high_mark; /* of the markers */
 };
 
@@ -61,8 +66,10 @@ static void extend_by_one(struct bounds *bounds, const struct mur_type *componen
     if (component->size > 0) {
         MPI_Count low = add(bounds, displacement, component->true_lb);
         MPI_Count high = add(bounds, low, component->true_extent);
+        MPI_Count end = component->is_marked ? high : add(bounds, low, component->extent);
         bounds->low = bounds->has_data ? lesser(bounds->low, low) : low;
         bounds->high = bounds->has_data ? greater(bounds->high, high) : high;
+        bounds->padded = bounds->has_data ? greater(bounds->padded, end) : end;
         bounds->has_data = true;
     }
     if (component->is_marked) {
@@ -112,9 +119,10 @@ static int finish(struct mur_type *type, struct bounds *bounds, struct mur_type 
         type->lb = bounds->low_mark;
         type->extent = subtract(bounds, bounds->high_mark, bounds->low_mark);
     } else {
-        MPI_Count excess = type->alignment ? type->true_extent % type->alignment : 0;
+        MPI_Count extent = bounds->has_data ? subtract(bounds, bounds->padded, bounds->low) : 0;
+        MPI_Count excess = type->alignment ? extent % type->alignment : 0;
         type->lb = type->true_lb;
-        type->extent = excess ? add(bounds, type->true_extent, type->alignment - excess) : type->true_extent;
+        type->extent = excess ? add(bounds, extent, type->alignment - excess) : extent;
     }
     if (bounds->has_overflow) {
         mur_type_release(type);

@@ -50,11 +50,16 @@ void reference_add(struct reference *reference, struct entry entry)
 
 void reference_append(struct reference *to, const struct reference *from, long displacement)
 {
+    long lb, extent;
+
     for (long i = 0; i < from->count; i++) {
         struct entry entry = from->entries[i];
         entry.offset += displacement;
         reference_add(to, entry);
     }
+    reference_bounds(from, &lb, &extent);
+    if (extent > 0)
+        reference_add(to, (struct entry){ENTRY_PADDED, displacement + lb + extent, 0, 1});
 }
 
 void reference_append_block(struct reference *to, const struct reference *from, long displacement, long copies)
@@ -106,7 +111,7 @@ void reference_true_bounds(const struct reference *reference, long *lb, long *ex
     *extent = high - low;
 }
 
-/* The formulas of MPI-5.0 §5.1.6, with their epsilon. */
+/* The formulas of MPI-5.0 §5.1.6, with their epsilon; the padding of components counts. */
 void reference_bounds(const struct reference *reference, long *lb, long *extent)
 {
     bool has_marks = false;
@@ -116,6 +121,9 @@ void reference_bounds(const struct reference *reference, long *lb, long *extent)
         if (reference->entries[i].alignment > alignment)
             alignment = reference->entries[i].alignment;
     reference_true_bounds(reference, lb, extent);
+    for (long i = 0; *extent && i < reference->count; i++)
+        if (reference->entries[i].kind == ENTRY_PADDED && reference->entries[i].offset > *lb + *extent)
+            *extent = reference->entries[i].offset - *lb;
     while (*extent % alignment)
         ++*extent;
     for (long i = 0; i < reference->count; i++) {

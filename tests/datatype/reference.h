@@ -7,14 +7,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Markers are entries of the type map, as the standard once had it. */
-enum entry_kind { ENTRY_DATA, ENTRY_LB, ENTRY_UB };
+/* Markers are entries of the type map, as the standard once had it; so are the ends of components with their padding.
+ */
+enum entry_kind { ENTRY_DATA, ENTRY_LB, ENTRY_UB, ENTRY_PADDED };
 
 struct entry {
     enum entry_kind kind;
     long offset;
-    long size;      /* bytes; 0 for markers */
-    long alignment; /* 1 for markers */
+    long size;      /* bytes; 0 for all but data */
+    long alignment; /* 1 for all but data */
 };
 
 struct reference {

@@ -105,6 +105,22 @@ static void test_struct_padding(void **state)
     free_type(array);
 }
 
+/* Padded components at places that their alignment forbids: the whole reaches to the end of the last one's padding. */
+static void test_unaligned_padding(void **state)
+{
+    struct mur_type *inner = NULL, *outer = NULL;
+
+    (void)state;
+    assert_int_equal(mur_type_create_hvector(3, 4, 49, type_of(MPI_DOUBLE), false, &inner), MPI_SUCCESS);
+    assert_int_equal(inner->true_extent, 130);
+    assert_int_equal(inner->extent, 136);
+    assert_int_equal(mur_type_create_hvector(2, 3, 4 * 136 + 1, inner, false, &outer), MPI_SUCCESS);
+    assert_int_equal(outer->true_extent, 4 * 136 + 1 + 2 * 136 + 130);
+    assert_int_equal(outer->extent, 960); /* 4 * 136 + 1 + 3 * 136 = 953, padded */
+    free_type(inner);
+    free_type(outer);
+}
+
 static void test_sticky_bounds(void **state)
 {
     struct mur_type *resized = NULL, *olds[2], *type = NULL;
@@ -364,10 +380,18 @@ static void test_deep_nesting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_predefined), cmocka_unit_test(test_struct_padding), cmocka_unit_test(test_sticky_bounds),
-        cmocka_unit_test(test_dense),      cmocka_unit_test(test_recipes),        cmocka_unit_test(test_lifetime),
-        cmocka_unit_test(test_dup),        cmocka_unit_test(test_names),          cmocka_unit_test(test_errors),
-        cmocka_unit_test(test_huge),       cmocka_unit_test(test_deep_nesting),
+        cmocka_unit_test(test_predefined),
+        cmocka_unit_test(test_struct_padding),
+        cmocka_unit_test(test_unaligned_padding),
+        cmocka_unit_test(test_sticky_bounds),
+        cmocka_unit_test(test_dense),
+        cmocka_unit_test(test_recipes),
+        cmocka_unit_test(test_lifetime),
+        cmocka_unit_test(test_dup),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_errors),
+        cmocka_unit_test(test_huge),
+        cmocka_unit_test(test_deep_nesting),
     };
 
     return cmocka_run_group_tests(tests, setup, NULL);
