@@ -241,7 +241,7 @@ static void compute(void)
 
     while (!is_over) {
         for (int i = 0; i < 500000; i++)
-            sum += 1;
+            sum = sum + 1;
         MPI_Iprobe(0, 0, MPI_COMM_WORLD, &is_over, MPI_STATUS_IGNORE);
     }
     MPI_Recv(NULL, 0, MPI_BYTE, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-static const char magic[8] = "MURMUR\r\n"; /* shows a connection that changes the ends of lines */
+static const char magic[] = "MURMUR\r\n"; /* shows a connection that changes the ends of lines */
 enum { BYTE_ORDER = 0x01020304 };
 
 struct covered {
@@ -41,7 +41,7 @@ void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, ui
 
     *h = (struct mur_handshake){0};
     memcpy(h->secret, secret, sizeof h->secret);
-    memcpy(h->hello.magic, magic, sizeof magic);
+    memcpy(h->hello.magic, magic, sizeof h->hello.magic);
     h->hello.protocol = MUR_WIRE_PROTOCOL;
     h->hello.byte_order = BYTE_ORDER;
     h->hello.purpose = purpose;
@@ -79,7 +79,7 @@ size_t mur_hello_bytes(const struct mur_hello *hello, size_t got)
 {
     size_t head = offsetof(struct mur_hello, from);
 
-    if (got >= head && memcmp(hello->magic, magic, sizeof magic) == 0 && hello->protocol != MUR_WIRE_PROTOCOL)
+    if (got >= head && memcmp(hello->magic, magic, sizeof hello->magic) == 0 && hello->protocol != MUR_WIRE_PROTOCOL)
         return head;
     return sizeof *hello;
 }
@@ -91,7 +91,7 @@ enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigne
 
     *h = (struct mur_handshake){.hello = *hello};
     memcpy(h->secret, secret, sizeof h->secret);
-    if (memcmp(hello->magic, magic, sizeof magic) != 0 || hello->purpose != purpose)
+    if (memcmp(hello->magic, magic, sizeof hello->magic) != 0 || hello->purpose != purpose)
         return MUR_HELLO_STRANGER;
     if (hello->protocol != MUR_WIRE_PROTOCOL || hello->byte_order != BYTE_ORDER)
         return MUR_HELLO_VERSION;

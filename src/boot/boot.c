@@ -129,7 +129,7 @@ static int map_job(int fd)
 static int join_job(void)
 {
     struct mur_process *process = &mur_process;
-    int protocol, node_fd, rc;
+    int protocol = 0, node_fd = 0, rc;
 
     rc = number(MUR_ENV_PROTOCOL, &protocol);
     if (!rc && protocol != MUR_JOB_PROTOCOL)

@@ -20,8 +20,8 @@ enum {
     ORDERS = 20, /* of blocks: 2^order units */
     UNITS = 1 << (ORDERS - 1),
     PAGE = 4096,
-    NONE = UINT32_MAX
 };
+enum { NONE = UINT32_MAX };
 static const size_t FIELD_BYTES = (size_t)UNITS << UNIT_SHIFT, BASE_ALIGNMENT = (size_t)2 << 20;
 static const size_t KEPT_MAX = (size_t)16 << 20; /* bytes of a field's freed blocks whose pages are kept */
 
