@@ -32,8 +32,14 @@ struct process {
 
 void mur_descendants_adopt(void)
 {
-    if (prctl(PR_SET_CHILD_SUBREAPER, 1) < 0)
-        mur_quit(MUR_EXIT_TROUBLE, "cannot become a subreaper, which needs Linux 3.4: %s", strerror(errno));
+    static bool has_told; /* what mpiexec has told, the guard and the agent that it forks need not repeat */
+
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1) == 0 || has_told)
+        return;
+    mur_say("note: the system does not let this process become a subreaper: %s; the job runs, but processes that ranks "
+            "leave behind are not found once their parents have ended",
+            strerror(errno));
+    has_told = true;
 }
 
 /* The parent of a living process; 0 for one that is gone or a zombie, whose children have been given away. */

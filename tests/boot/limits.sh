@@ -31,7 +31,7 @@ done
 check "one process without mpiexec, with few addresses" bash -c "ulimit -v 100000 && exec '$turn' 1 '$scratch/file'"
 
 for names in memfd_create setpgid membarrier process_vm_readv,process_vm_writev,kcmp pidfd_open io_uring_setup \
-    madvise fallocate close_range \
+    madvise fallocate close_range subreaper \
     memfd_create,setpgid,membarrier,process_vm_readv,process_vm_writev,pidfd_open,io_uring_setup; do
     for ranks in 1 3; do
         check "without $names, $ranks ranks" "$BUILD/tests/boot/boot-denied" $names "$MPIEXEC" -n $ranks "$turn" 1 \
@@ -41,6 +41,11 @@ for names in memfd_create setpgid membarrier process_vm_readv,process_vm_writev,
         "'$turn' 1 '$scratch/file' && '$turn' 2 '$scratch/other'"
     rm -f "$scratch/other"
 done
+# No subreaper: one note, and the job runs.
+output=$("$BUILD/tests/boot/boot-denied" subreaper "$MPIEXEC" -n 2 true 2>&1)
+code=$?
+[ $code = 77 ] || [ "$code $(grep -c 'note: .* subreaper' <<<"$output")" = "0 1" ] ||
+    { echo "failed: without subreapers: exit code $code: $output"; fails=1; }
 # Signals reach a rank that has no process group of its own.
 output=$("$BUILD/tests/boot/boot-denied" setpgid timeout 20 "$MPIEXEC" -n 2 sh -c '[ $MUR_RANK = 0 ] || exit 3; sleep 60' 2>&1)
 [ $? = 3 ] || { echo "failed: a failure without process groups: $output"; fails=1; }
