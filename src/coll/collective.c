@@ -126,7 +126,7 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
         if (rc || *request != MPI_REQUEST_NULL)
             return rc;
     }
-    s = mur_schedule_create_strict(comm);
+    s = form == MUR_NONBLOCKING ? mur_schedule_create_nonblocking(comm) : mur_schedule_create_strict(comm);
     if (!s)
         return mur_collective_no_memory(comm);
     if (__builtin_expect(mur_settings.coll_check, 0))

@@ -320,7 +320,8 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
 int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Request *request)
 {
     struct mur_held held;
-    struct mur_node_op *op = malloc(sizeof *op + mur_hold_measure(c, comm, &held));
+    struct mur_board *board = mur_board_second(comm->board);
+    struct mur_node_op *op = board ? malloc(sizeof *op + mur_hold_measure(c, comm, &held)) : NULL;
     struct mur_request *started = op ? mur_request_create(MUR_COLLECTIVE, comm, NULL) : NULL;
     bool is_over = false;
 
@@ -328,7 +329,7 @@ int mur_node_start(const struct mur_collective *c, struct mur_comm *comm, MPI_Re
         free(op);
         return mur_collective_no_memory(comm);
     }
-    describe(op, c, comm, comm->board);
+    describe(op, c, comm, board);
     op->held = held;
     begin(op);
     started->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
@@ -393,7 +394,7 @@ static int share_board(struct mur_comm *comm, uint64_t *token)
 
     *token = 0;
     if (comm->rank == 0)
-        mur_board_allocate(comm->size, token);
+        mur_board_allocate(comm->size, comm->board, token);
     return mur_node_run(&tell, comm);
 }
 

@@ -36,6 +36,9 @@ struct mur_node_op {
 bool mur_node_takes(const struct mur_collective *collective, const struct mur_comm *comm);
 
 int mur_node_run(const struct mur_collective *collective, struct mur_comm *comm);
+
+/* On a board of their own: ranks may call blocking collectives before or after nonblocking ones, as programs do that
+ * know other libraries. */
 int mur_node_start(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
 
 /* Prepares it on a board of its own, since ranks may start persistent operations in different orders. *request is

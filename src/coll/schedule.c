@@ -12,9 +12,9 @@
 #include "object/context.h"
 #include "pt2pt/pt2pt.h"
 
-/* Each kind of collective numbers its messages in a range of its own. A tag
- * comes again long after its last use, but a persistent operation keeps the one it has. */
-enum { TAGS = 1 << 29, PERSISTENT_TAG = TAGS };
+/* Blocking, nonblocking and persistent collectives number their messages in ranges of their own. A tag comes again long
+ * after its last use, but a persistent operation keeps the one it has. */
+enum { TAGS = 1 << 28, NONBLOCKING_TAG = TAGS, PERSISTENT_TAG = 2 * TAGS };
 
 struct mur_schedule *mur_schedule_create(struct mur_comm *comm)
 {
@@ -31,6 +31,17 @@ struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm)
 
     if (schedule)
         schedule->is_strict = true;
+    return schedule;
+}
+
+struct mur_schedule *mur_schedule_create_nonblocking(struct mur_comm *comm)
+{
+    struct mur_schedule *schedule = mur_schedule_create_apart(comm);
+
+    if (!schedule)
+        return NULL;
+    schedule->tag = NONBLOCKING_TAG | (int)(comm->nonblocking_sequence++ % TAGS);
+    schedule->is_strict = true;
     return schedule;
 }
 

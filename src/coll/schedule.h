@@ -104,6 +104,9 @@ struct mur_schedule *mur_schedule_create(struct mur_comm *comm);
  * error here; the rest is done all the same. Lack of memory for the schedule itself: see mur_collective_no_memory. */
 struct mur_schedule *mur_schedule_create_strict(struct mur_comm *comm);
 
+/* The same for a nonblocking one, whose number is one of theirs. */
+struct mur_schedule *mur_schedule_create_nonblocking(struct mur_comm *comm);
+
 /* Ends the job, or, in a communicator of one rank, returns the error. */
 int mur_collective_no_memory(const struct mur_comm *comm);
 

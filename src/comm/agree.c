@@ -212,7 +212,7 @@ static int add_board(struct mur_schedule *s, struct agreement *agreement)
         return MPI_SUCCESS;
     agreement->board_token = 0;
     if (newcomm->rank == 0)
-        mur_board_allocate(newcomm->size, &agreement->board_token);
+        mur_board_allocate(newcomm->size, NULL, &agreement->board_token);
     mur_schedule_move(s, newcomm, newcomm->context + MUR_CONTEXT_COLLECTIVE, (int)newcomm->sequence++);
     mur_schedule_fence(s);
     mur_coll_bcast(s, &agreement->board_token, 1, mur_type_find(MPI_UINT64_T), 0);

@@ -2,6 +2,7 @@
 /* The life of boards, and posting. */
 #include "engine/board.h"
 
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -15,6 +16,10 @@ enum {
     PROBED = 8 << 10,     /* bytes whose writing is timed */
     PAST_LEAST = 4 << 10, /* bytes: fewer are soon written in any way */
 };
+
+/* Instead of the token of a second board: a rank is making it; there is no memory for it. */
+#define SECOND_CLAIMED (UINT64_MAX - 1)
+#define NO_SECOND      UINT64_MAX
 
 /* Boards that this process has allocated; used again once all members have given them up. */
 struct owned {
@@ -174,11 +179,12 @@ static void reset(struct mur_board_memory *memory)
             atomic_store_explicit(&phases[i].calls[k], 0, memory_order_relaxed);
     }
     atomic_store_explicit(&memory->is_broken, 0, memory_order_relaxed);
+    atomic_store_explicit(&memory->second, 0, memory_order_relaxed);
     if (has_cells(memory->ranks))
         memset((char *)memory + cells_start(memory->ranks), 0, heads_bytes(memory->ranks));
 }
 
-struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
+struct mur_board_memory *mur_board_allocate(int ranks, const struct mur_board *like, uint64_t *token)
 {
     const struct mur_transport *transport = mur_engine.transport;
     struct owned *owned;
@@ -202,15 +208,67 @@ struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token)
         owned->next = owned_boards;
         owned_boards = owned;
     }
+    if (like) {
+        atomic_store_explicit(&owned->memory->half, (uint32_t)like->half, memory_order_relaxed);
+        atomic_store_explicit(&owned->memory->warm, (uint32_t)like->warm, memory_order_relaxed);
+    }
     atomic_store_explicit(&owned->memory->users, (uint32_t)ranks, memory_order_relaxed);
     *token = owned->token;
     return owned->memory;
+}
+
+/* One rank makes it; others wait for as long as that takes, which is short. */
+static uint64_t make_second(struct mur_board *board)
+{
+    _Atomic uint64_t *word = &board->memory->second;
+    uint64_t token = 0;
+
+    if (atomic_compare_exchange_strong_explicit(word, &token, SECOND_CLAIMED, memory_order_acquire,
+                                                memory_order_acquire)) {
+        if (!mur_board_allocate(board->size, board, &token))
+            token = NO_SECOND;
+        atomic_store_explicit(word, token, memory_order_release); /* pairs with the acquires here and below */
+    }
+    while (token == SECOND_CLAIMED) {
+        sched_yield();
+        token = atomic_load_explicit(word, memory_order_acquire);
+    }
+    return token;
+}
+
+struct mur_board *mur_board_second(struct mur_board *board)
+{
+    uint64_t token;
+
+    if (board->second)
+        return board->second;
+    token = atomic_load_explicit(&board->memory->second, memory_order_acquire);
+    if (!token || token == SECOND_CLAIMED)
+        token = make_second(board);
+    if (token == NO_SECOND)
+        return board;
+    board->second = mur_board_open(mur_engine.transport->shared(token), board->rank, board->size, board->processes);
+    return board->second;
+}
+
+/* Also where this process has never used it. */
+static void close_second(struct mur_board *board)
+{
+    uint64_t token = atomic_load_explicit(&board->memory->second, memory_order_acquire);
+    struct mur_board_memory *memory;
+
+    if (!token || token >= SECOND_CLAIMED)
+        return;
+    memory = mur_engine.transport->shared(token);
+    atomic_fetch_sub_explicit(&memory->users, 1, memory_order_release);
+    free(board->second);
 }
 
 void mur_board_close(struct mur_board *board)
 {
     if (!board)
         return;
+    close_second(board);
     if (!board->is_common)
         atomic_fetch_sub_explicit(&board->memory->users, 1, memory_order_release);
     free(board);

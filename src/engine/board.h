@@ -104,6 +104,8 @@ struct mur_board_memory {
     _Atomic uint32_t is_costly;  /* to write what others have read; see mur_board_write */
     int32_t ranks;               /* room for so many */
     _Atomic uint32_t is_broken;  /* ranks have called what does not fit together */
+    _Atomic uint64_t second;     /* token of the board for nonblocking collectives; released by the rank that made it,
+                                  * pairs with the acquire in mur_board_second */
     struct mur_board_line lines[] __attribute__((aligned(64))); /* [ranks][DEPTH], then phases [ranks], slots [ranks]
                                                                  * [SLOTS], halves, cells */
 };
@@ -144,6 +146,7 @@ struct mur_board {
     int turn;                              /* the half to be written next, */
     size_t place;                          /* and from which byte on, where `warm` bytes are enough */
     bool is_common;                        /* in common memory, which is never used again */
+    struct mur_board *second;              /* for nonblocking collectives, once there has been one. Owned */
 };
 
 /* Bytes of shared memory for a board of so many ranks. */
@@ -156,10 +159,15 @@ struct mur_board *mur_board_open(struct mur_board_memory *memory, int rank, int 
 /* The same in the engine's common memory. */
 struct mur_board *mur_board_open_common(void *memory, int rank, int size, const int *processes);
 
-/* Memory for a new board of so many ranks: one that all have given up, or a new piece. NULL: none left. */
-struct mur_board_memory *mur_board_allocate(int ranks, uint64_t *token);
+/* Memory for a new board of so many ranks: one that all have given up, or a new piece. NULL: none left. With `like` its
+ * halves are those of that board: what fits into one fits into the other. */
+struct mur_board_memory *mur_board_allocate(int ranks, const struct mur_board *like, uint64_t *token);
 
-/* Gives a board up. NULL is none. */
+/* The board for nonblocking collectives of the same ranks, which the first of them to start one makes; all get the same
+ * answer. Without memory for another it is the board itself. NULL: no memory in this process. */
+struct mur_board *mur_board_second(struct mur_board *board);
+
+/* Gives a board up, and its second. NULL is none. */
 void mur_board_close(struct mur_board *board);
 
 static inline struct mur_board_line *mur_board_line(const struct mur_board *board, int rank, uint64_t number)

@@ -44,6 +44,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     comm->hints = 0;
     comm->sequence = 0;
     comm->collectives = 0;
+    comm->nonblocking_sequence = 0;
     comm->persistent_sequence = 0;
     comm->errhandler = errhandler;
     comm->has_own_errhandler = false;

@@ -30,7 +30,8 @@ struct mur_comm {
     uint32_t hints;           /* that the user has asserted: bits of enum mur_comm_hint */
     uint32_t sequence;        /* collectives started so far: the tag of their messages */
     uint64_t collectives;     /* that users have started here, for tools */
-    uint32_t persistent_sequence; /* persistent ones made so far: the same for theirs */
+    uint32_t nonblocking_sequence; /* nonblocking ones, and */
+    uint32_t persistent_sequence;  /* persistent ones made so far: the same for theirs */
     struct mur_errhandler *errhandler;
     bool has_own_errhandler; /* the program has set it; else it is the initial or the parent's one */
     /* whose messages it carries, and whose error handler is its own then; or NULL */
