@@ -68,11 +68,11 @@ void mur_node_read(struct mur_node_op *op);
 /* Whether a link of a chain holds an element of so many bytes. */
 bool mur_node_chain_fits(const struct mur_board *board, size_t element);
 
-/* node_differ.c: what a rank calls, as one word; comparing it with what the ranks first to last have written in their
- * lines, or announced; announcing it; looking at what the others have announced after a large one; and, while waiting,
- * whether that is in vain, as somebody has announced something else. Then the board is broken, and all else on it is
- * refused. All errors are in op->error. */
-uint64_t mur_node_call(const struct mur_node_op *op);
+/* node_differ.c: what a rank calls, as one word, asked for once; comparing it with what the ranks first to last have
+ * written in their lines, or announced; announcing it; looking at what the others have announced after a large one;
+ * and, while waiting, whether that is in vain, as somebody has announced something else. Then the board is broken, and
+ * all else on it is refused. All errors are in op->error. */
+uint64_t mur_node_call(struct mur_node_op *op);
 void mur_node_compare(struct mur_node_op *op, int first, int last);
 void mur_node_compare_announced(struct mur_node_op *op, int rank);
 void mur_node_announce(const struct mur_node_op *op);

@@ -2,18 +2,21 @@
 /* Ranks that call what does not fit together on a board: another collective, root, operation or number of bytes. A call
  * is a word; equal words mean that nothing is wrong as far as is known.
  *
- * Small collectives write it beside their data, and who reads the data compares, which costs next to nothing. Where
- * ranks take different ways they wait for each other in vain: so each announces what it begins, and who has waited for
- * long looks at the others before it goes to sleep; the last to do so sees what they have announced. Then the board is
- * given up: all that wait there, or come later, get an error. After a large one, for which nobody may have waited, each
- * looks at the others. */
+ * Small collectives write it beside their data, and who reads the data compares, which costs next to nothing. A rank
+ * that takes itself for the root of a broadcast reads nobody's data: so the calls of collectives without a root have a
+ * sum of all roots before in its place, and two roots show in the next of these.
+ *
+ * Where ranks take different ways they wait for each other in vain: so each announces what it begins, and who has
+ * waited for long looks at the others before it goes to sleep; the last to do so sees what they have announced. Then
+ * the board is given up: all that wait there, or come later, get an error. After a large one, for which nobody may have
+ * waited, each looks at the others. */
 #include <stdio.h>
 
 #include "base/error.h"
 #include "coll/choose.h"
 #include "coll/node.h"
 
-/* bytes:32, root:12, operation:8, kind and one:4, turn:8 */
+/* bytes:32, root (or the sum of those before):12, operation:8, kind and one:4, turn:8 */
 enum { ROOT_AT = 32, OP_AT = 44, KIND_AT = 52, TURN_AT = 56, TURNS = 256 };
 
 enum { LOOK_BACK_LEAST = 65536 }; /* bytes of a call beside which a look at a line of each rank costs nothing */
@@ -26,13 +29,15 @@ static bool has_root(enum mur_collective_kind kind)
     return kind == MUR_BCAST || kind == MUR_GATHER || kind == MUR_SCATTER || kind == MUR_REDUCE;
 }
 
-uint64_t mur_node_call(const struct mur_node_op *op)
+uint64_t mur_node_call(struct mur_node_op *op)
 {
     const struct mur_collective *c = &op->c;
     uint64_t call = (uint32_t)mur_collective_bytes(c, op->comm);
+    unsigned *roots = &op->board->roots; /* collectives begin in the same order at all ranks */
 
     if (has_root(c->kind))
-        call |= ((uint64_t)c->root & 0xfff) << ROOT_AT;
+        *roots = *roots * 5 + (unsigned)c->root + 1;
+    call |= ((uint64_t)(has_root(c->kind) ? (unsigned)c->root : *roots) & 0xfff) << ROOT_AT;
     if (c->op) /* those of users have no name that means the same at all ranks */
         call |= ((uint64_t)(c->op->object.predefined ? c->op->object.predefined : 0xff) & 0xff) << OP_AT;
     return call | ((uint64_t)c->kind + 1) << KIND_AT | op->ticket / MUR_BOARD_CALLS % TURNS << TURN_AT;
@@ -68,6 +73,11 @@ static int differ(int rank, uint64_t theirs, uint64_t mine)
                 : part(wrong, OP_AT, 8)    ? MPI_ERR_OP
                                            : MPI_ERR_COUNT;
 
+    if (class == MPI_ERR_ROOT && !has_root((enum mur_collective_kind)(part(mine, KIND_AT, 4) - 1)))
+        return mur_error(class,
+                         "the ranks disagree: rank %d and this one have called an earlier collective on this "
+                         "communicator with different roots; what it has brought is wrong",
+                         rank);
     return mur_error(class, "the ranks disagree: rank %d calls %s, this one %s", rank, describe(theirs, text_theirs),
                      describe(mine, text_mine));
 }

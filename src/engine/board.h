@@ -145,6 +145,7 @@ struct mur_board {
     size_t stream;                         /* the byte of both halves together to be written next */
     int turn;                              /* the half to be written next, */
     size_t place;                          /* and from which byte on, where `warm` bytes are enough */
+    unsigned roots;                        /* a sum of the roots of all collectives begun (coll/node_differ.c) */
     bool is_common;                        /* in common memory, which is never used again */
     struct mur_board *second;              /* for nonblocking collectives, once there has been one. Owned */
 };

@@ -126,6 +126,28 @@ static void check_board(void)
     }
 }
 
+/* Broadcasts with two roots, where nobody looks at another, but for who has to wait long: the next collective tells. */
+static void check_roots(void)
+{
+    static const int counts[] = {1, 700};
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        for (int odd = 0; odd < size; odd++) {
+            struct call bcast = {"bcast", rank == odd ? odd : (odd + 1) % size, counts[i], MPI_SUM};
+            struct call sum = {"allreduce", 0, 1, MPI_SUM};
+            int class;
+            MPI_Comm comm;
+
+            MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+            MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+            MPI_Error_class(call(&bcast, comm), &class);
+            CHECK(class == MPI_SUCCESS || class == MPI_ERR_ROOT || class == MPI_ERR_OTHER);
+            MPI_Error_class(call(&sum, comm), &class);
+            CHECK(class == MPI_ERR_ROOT || class == MPI_ERR_OTHER);
+            MPI_Comm_free(&comm);
+        }
+}
+
 int main(int argc, char **argv)
 {
     int is_limited = argc > 1;
@@ -138,6 +160,8 @@ int main(int argc, char **argv)
     for (form = 0; form < 3; form++)
         for (int round = 0; round < 3; round++)
             (is_limited ? check_messages : check_board)();
+    for (form = 0; form < 2 && !is_limited; form++)
+        check_roots();
     MPI_Finalize();
     return 0;
 }
