@@ -7,6 +7,7 @@
 #include <sched.h>
 
 #include "random.h"
+#include "share.h"
 
 enum { WORDS = 2048, MOST = 1400, ROUNDS = 2000, SMALL = 1024 /* elements of 8 bytes that are performed */ };
 
@@ -135,6 +136,10 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     random_start();
+    if (!all_can_copy(MPI_COMM_WORLD)) {
+        MPI_Finalize();
+        return TEST_SKIP;
+    }
     memory = calloc(WORDS, sizeof *memory);
     MPI_Win_create(memory, WORDS * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
     if (rank == 0) {
