@@ -66,6 +66,6 @@ refuse 2 "1 for each socket are 3 on 2 hosts (from -host)" -host h1,h2 -map-by p
 refuse 1 "cannot ask host h4 how many sockets it has: $scratch/login ended with code 9" -host h1,h4 -map-by ppr:1:socket
 grep -q "no route to h4" "$scratch/err" || fail "what the command says is not shown"
 rm "$scratch/login"
-refuse 1 "cannot ask host h1 how many cores it has: $scratch/login ended with code 127" -host h1,h2 -map-by ppr:1:core
+refuse 1 "cannot ask host h1 how many cores it has: $scratch/login ended with code 127" -host h1 -map-by ppr:1:core
 nothing_left "parts of hosts"
 exit 0
