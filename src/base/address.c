@@ -52,6 +52,28 @@ socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_
     }
 }
 
+bool mur_address_of_socket(struct mur_address *address, const struct sockaddr_storage *in)
+{
+    *address = (struct mur_address){.family = in->ss_family};
+    if (in->ss_family == AF_INET) {
+        const struct sockaddr_in *name = (const struct sockaddr_in *)in;
+
+        address->port = ntohs(name->sin_port);
+        memcpy(address->bytes, &name->sin_addr, 4);
+    } else if (in->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *name = (const struct sockaddr_in6 *)in;
+        bool is_mapped = IN6_IS_ADDR_V4MAPPED(&name->sin6_addr);
+
+        address->family = is_mapped ? AF_INET : AF_INET6;
+        address->port = ntohs(name->sin6_port);
+        if (is_mapped)
+            memcpy(address->bytes, &name->sin6_addr.s6_addr[12], 4);
+        else
+            memcpy(address->bytes, &name->sin6_addr, 16);
+    }
+    return in->ss_family == AF_INET || in->ss_family == AF_INET6;
+}
+
 const char *mur_address_text(const struct mur_address *address, char text[64])
 {
     char name[INET6_ADDRSTRLEN] = "?";

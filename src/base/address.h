@@ -31,6 +31,8 @@ int mur_addresses_order(struct mur_address *addresses, int count, bool is_same_h
 bool mur_address_read(const char *text, struct mur_address *address);
 const char *mur_address_text(const struct mur_address *address, char text[64]);
 socklen_t mur_address_socket(const struct mur_address *address, struct sockaddr_storage *out);
+/* As a socket has it; an IPv4 address in IPv6's clothes becomes one of IPv4. False: of neither family. */
+bool mur_address_of_socket(struct mur_address *address, const struct sockaddr_storage *in);
 
 /* Sockets that listen at one port, non-blocking: one for all addresses, or, where MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE
  * chooses, one for each address that may be used. Returns how many; 0 with errno. */

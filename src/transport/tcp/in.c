@@ -28,13 +28,18 @@ static char buffer[8 + BUFFER] __attribute__((aligned(64)));
 
 /* The other end has proved that it belongs to the job, so this is a mistake of the library's: nothing can be believed
  * any more. */
+static __attribute__((noreturn, cold)) void cannot_go_on(const struct mur_link *link, const char *what, const char *why)
+{
+    char text[400], who[64];
+
+    snprintf(text, sizeof text, "rank %d on %s received %s from %s on %s; %s", mur_process.rank, mur_process.host, what,
+             mur_peer_text(link->peer, who), link->host, why);
+    mur_boot_abort(1, text);
+}
+
 static __attribute__((noreturn, cold)) void cannot_be(const struct mur_link *link, const char *what)
 {
-    char text[320], who[64];
-
-    snprintf(text, sizeof text, "rank %d on %s received %s from %s on %s; are the versions of Murmur the same?",
-             mur_process.rank, mur_process.host, what, mur_peer_text(link->peer, who), link->host);
-    mur_boot_abort(1, text);
+    cannot_go_on(link, what, "are the versions of Murmur the same?");
 }
 
 static void take_own(struct mur_link *link, const struct mur_frame *frame, const void *data)
@@ -242,12 +247,15 @@ static inline void heard(struct mur_link *link)
 }
 
 /* A peer that computes may well leave us with half a frame, and goes on when it is back. A new connection tells: before
- * it is there the peer must have been in MPI, and it then sends at once all it has. If that is nothing, the header was
- * wrong. */
+ * it is there the peer must have been in MPI, and it then sends at once all it has. If that is nothing, packets of
+ * full size do not arrive, or the header was wrong. */
 void mur_in_stalled(struct mur_link *link)
 {
     if (link->has_retried)
-        cannot_be(link, "a frame whose rest never came");
+        cannot_go_on(link, "a frame whose rest never came",
+                     "a new connection did not help: either large packets are lost between these hosts (do all "
+                     "interfaces and switches on the way have "
+                     "the same MTU?), or the versions of Murmur differ");
     link->has_retried = true;
     mur_link_broken(link, ETIMEDOUT);
 }

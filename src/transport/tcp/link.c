@@ -396,8 +396,41 @@ static void keep_alive(int fd)
     setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
 }
 
+/* The two ends' addresses; false: they cannot be had. */
+static bool ends_of(int fd, struct sockaddr_storage *own, struct sockaddr_storage *peer)
+{
+    socklen_t own_length = sizeof *own, peer_length = sizeof *peer;
+
+    return getsockname(fd, (struct sockaddr *)own, &own_length) == 0 &&
+           getpeername(fd, (struct sockaddr *)peer, &peer_length) == 0;
+}
+
+/* A peer that called is known by its address until this process asks for its host's name. */
+static void name_host(struct mur_link *link, const struct sockaddr_storage *peer)
+{
+    struct mur_address address;
+    char text[64];
+
+    if (!link->host[0] && mur_address_of_socket(&address, peer))
+        snprintf(link->host, sizeof link->host, "%s", mur_address_text(&address, text));
+}
+
+/* On one host nothing is lost and nothing is shared, but some algorithms of congestion control (BBR) send at a pace
+ * that they keep with timers, which costs three quarters of the bandwidth. "reno" is always there and has no pace.
+ * Between hosts the system's choice stays. */
+static void send_without_pace(int fd, const struct sockaddr_storage *own, const struct sockaddr_storage *peer)
+{
+    struct mur_address here, there;
+
+    if (mur_address_of_socket(&here, own) && mur_address_of_socket(&there, peer) &&
+        memcmp(here.bytes, there.bytes, sizeof here.bytes) == 0)
+        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
+}
+
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
 {
+    struct sockaddr_storage own, peer;
+
     if (link->greeting)
         mur_greet_drop(link->greeting);
     if (link->fd >= 0) {
@@ -421,6 +454,10 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     }
     if (link->peer->foreign)
         keep_alive(fd);
+    if (ends_of(fd, &own, &peer)) {
+        name_host(link, &peer);
+        send_without_pace(fd, &own, &peer);
+    }
     link->fd = fd;
     link->connections++;
     link->state = MUR_LINK_UP;
