@@ -88,7 +88,7 @@ void mur_coll_bcast_chain(struct mur_schedule *s, const struct mur_collective *c
     struct mur_tree tree;
 
     mur_tree_chain(&tree, s->comm->rank, s->comm->size, c->root);
-    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, (size_t)mur_settings.coll_piece);
+    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, mur_nodes_piece(mur_nodes_of(s->comm)));
 }
 
 void mur_coll_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c)
@@ -96,5 +96,5 @@ void mur_coll_bcast_pieces(struct mur_schedule *s, const struct mur_collective *
     struct mur_tree tree;
 
     mur_tree_binomial(&tree, s->comm->rank, s->comm->size, c->root);
-    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, (size_t)mur_settings.coll_piece);
+    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, mur_nodes_piece(mur_nodes_of(s->comm)));
 }

@@ -94,6 +94,7 @@ static const struct mur_algorithm *look_up(const struct mur_collective *c, const
 {
     static const struct mur_algorithm *found[MUR_TABLE_ROWS_MAX]; /* by row: looked up by name once */
     enum mur_spread spread = !nodes->is_between                         ? MUR_ONE_NODE
+                             : nodes->is_one_host                       ? MUR_ONE_HOST
                              : mur_nodes_are_several(nodes, comm->size) ? MUR_MIXED
                                                                         : MUR_APART;
     const struct mur_algorithm *chosen = NULL;

@@ -6,8 +6,9 @@
 #include "coll/algorithms.h"
 #include "object/info.h"
 
-/* How the ranks lie: all on one node; each on a node of its own, as leaders do; several nodes with several ranks. */
-enum mur_spread { MUR_ONE_NODE, MUR_APART, MUR_MIXED };
+/* How the ranks lie: all on one node; on one host, but without memory that they share; each on a node of its own, as
+ * leaders do; several nodes with several ranks. */
+enum mur_spread { MUR_ONE_NODE, MUR_ONE_HOST, MUR_APART, MUR_MIXED };
 
 /* The table (table.c): of the rows of a kind and spread that can do the case at hand, the last whose least ranks and
  * least bytes are reached is chosen; where there is none, the first algorithm of the list. Bytes are those of a

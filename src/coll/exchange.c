@@ -108,7 +108,7 @@ void mur_coll_allreduce_exchange(struct mur_schedule *s, const struct mur_collec
     if (!e.count)
         return;
     e.other = 1 - s->comm->rank;
-    e.step = type->size ? UNITS * (MPI_Count)mur_settings.coll_piece / type->size : e.count;
+    e.step = type->size ? UNITS * (MPI_Count)mur_nodes_piece(mur_nodes_of(s->comm)) / type->size : e.count;
     e.step = e.step < 1 ? 1 : e.step < e.count ? e.step : e.count;
     pieces = (e.count + e.step - 1) / e.step;
     e.mine = keep_own(s, c);

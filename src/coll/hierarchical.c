@@ -92,7 +92,7 @@ void mur_hierarchical_bcast_pieces(struct mur_schedule *s, const struct mur_coll
     struct mur_tree tree;
 
     mur_tree_of_nodes(&tree, mur_nodes_of(s->comm), s->comm->rank, c->root);
-    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, (size_t)mur_settings.coll_piece);
+    mur_tree_bcast(s, &tree, c->to.buffer, c->to.count, c->to.type, mur_nodes_piece(mur_nodes_of(s->comm)));
 }
 
 /* What this rank contributes. */

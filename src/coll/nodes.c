@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/settings.h"
 #include "boot/process.h"
 #include "object/group.h"
 #include "transport/transport.h"
@@ -92,9 +93,18 @@ struct mur_nodes *mur_nodes_create(const int *node_of, int size, int rank)
     return nodes;
 }
 
+static bool are_on_one_host(const struct mur_comm *comm)
+{
+    for (int i = 1; i < comm->size; i++)
+        if (mur_process.node_of[comm->processes[i]] != mur_process.node_of[comm->processes[0]])
+            return false;
+    return true;
+}
+
 const struct mur_nodes *mur_nodes_of(struct mur_comm *comm)
 {
     bool is_shared = mur_transport_is_wanted("shm"); /* else each rank is a node of its own, as far as messages go */
+    struct mur_nodes *nodes;
     int *node_of;
 
     if (comm->nodes)
@@ -108,9 +118,23 @@ const struct mur_nodes *mur_nodes_of(struct mur_comm *comm)
         return NULL;
     for (int i = 0; i < comm->size; i++)
         node_of[i] = is_shared ? mur_process.node_of[comm->processes[i]] : i;
-    comm->nodes = mur_nodes_create(node_of, comm->size, comm->rank);
+    nodes = mur_nodes_create(node_of, comm->size, comm->rank);
     free(node_of);
-    return comm->nodes;
+    if (nodes)
+        nodes->is_one_host = nodes->is_between && !is_shared && are_on_one_host(comm);
+    comm->nodes = nodes;
+    return nodes;
+}
+
+/* Between hosts, small pieces soon keep all links busy. On one host the ranks share processors, and each piece costs
+ * its receiver's turn on one. */
+size_t mur_nodes_piece(const struct mur_nodes *nodes)
+{
+    enum { BETWEEN_HOSTS = 32 << 10, ON_ONE_HOST = 256 << 10 };
+
+    if (mur_settings.coll_piece)
+        return (size_t)mur_settings.coll_piece;
+    return nodes && nodes->is_one_host ? ON_ONE_HOST : BETWEEN_HOSTS;
 }
 
 void mur_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ranks, int size, int rank,

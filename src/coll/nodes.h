@@ -9,6 +9,7 @@
 struct mur_nodes {
     int count;          /* of nodes that have ranks of it; 0 where nobody needs to know, see span */
     bool is_between;    /* messages go between nodes; false: all ranks are on one */
+    bool is_one_host;   /* messages go by the sockets of one host, whose processors the ranks share */
     bool is_team;       /* of a team, not of a communicator */
     bool is_contiguous; /* ranks of a node are consecutive */
     int mine;           /* this rank's node: nodes are numbered in the order of their first ranks */
@@ -24,6 +25,9 @@ const struct mur_nodes *mur_nodes_of(struct mur_comm *comm);
 
 /* The same from the node of each rank. NULL: no memory. */
 struct mur_nodes *mur_nodes_create(const int *node_of, int size, int rank);
+
+/* Bytes of the pieces in which a large message is passed on. */
+size_t mur_nodes_piece(const struct mur_nodes *nodes);
 
 /* Several nodes, of which one at least has several ranks. */
 static inline bool mur_nodes_are_several(const struct mur_nodes *nodes, int size)

@@ -84,7 +84,7 @@ void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, 
         return;
     if (rank == top && top != c->root && !(out = mur_schedule_elements(s, count, type)))
         return;
-    mur_tree_reduce(s, tree, in, out, count, type, c->op, (size_t)mur_settings.coll_piece);
+    mur_tree_reduce(s, tree, in, out, count, type, c->op, mur_nodes_piece(mur_nodes_of(s->comm)));
     mur_schedule_fence(s);
     if (rank == top && top != c->root)
         mur_schedule_send(s, out, count, type, c->root);

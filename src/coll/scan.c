@@ -90,7 +90,7 @@ void mur_coll_scan_chain(struct mur_schedule *s, const struct mur_collective *c)
 
     if (!chain.count || !(other = mur_schedule_elements(s, chain.count, chain.type)))
         return;
-    chain.step = chain.type->size ? mur_settings.coll_piece / chain.type->size : chain.count;
+    chain.step = chain.type->size ? (MPI_Count)mur_nodes_piece(mur_nodes_of(s->comm)) / chain.type->size : chain.count;
     chain.step = chain.step < 1 ? 1 : chain.step;
     pieces = (chain.count + chain.step - 1) / chain.step;
     chain.before = is_inclusive ? other : c->to.buffer;

@@ -17,10 +17,8 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <netinet/tcp.h>
 #include <unistd.h>
 
-#include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "transport/tcp/port.h"
@@ -118,23 +116,6 @@ static bool say(const struct mur_greeting *greeting, const void *message, size_t
     return send(greeting->fd, message, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) == (ssize_t)bytes;
 }
 
-/* Frames go out when the library says so; and what is sent must be acknowledged, or the connection is broken, within
- * the time limit. */
-static void set_options(int fd)
-{
-    unsigned limit = (unsigned)mur_settings.tcp_timeout * 1000u;
-    int on = 1;
-
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-    if (mur_settings.tcp_buffer) {
-        int bytes = (int)mur_settings.tcp_buffer;
-
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    }
-}
-
 /* ---- calling ---- */
 
 /* A socket; -1 with errno. */
@@ -162,7 +143,8 @@ static struct mur_greeting *call_address(const struct mur_address *address, uint
 
     if (fd < 0)
         return NULL;
-    set_options(fd);
+    mur_socket_begin(fd);
+    mur_socket_options(fd);
     greeting = add(fd, true, patience);
     if (!greeting || (connect(fd, (struct sockaddr *)&socket_address, length) < 0 && errno != EINPROGRESS)) {
         error = greeting ? errno : ENOMEM;
@@ -383,7 +365,7 @@ static void let_in(int fd)
         close(fd);
         return;
     }
-    set_options(fd);
+    mur_socket_options(fd);
     mur_tcp_watch(fd, EPOLLIN, MUR_TCP_GREETING, greeting, true);
     mur_greet_ready(greeting, EPOLLIN); /* the hello of a peer is mostly there */
 }

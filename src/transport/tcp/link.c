@@ -12,13 +12,10 @@
  * call is the one; it says CROSSED to the other (greet.c). */
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -377,65 +374,13 @@ void mur_link_call_failed(struct mur_link *link, int error)
 
 /* ---- connected ---- */
 
-/* What the socket still has goes out again by the next connection: spliced memory may change afterwards. */
-static void forget_unsent(int fd)
-{
-    const struct linger none = {.l_onoff = 1};
-
-    setsockopt(fd, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-}
-
-/* This job's launcher does not watch the hosts of another one. A host that is gone is noticed while this process only
- * waits for it: the connection breaks when nothing has answered until the time limit (TCP_USER_TIMEOUT, greet.c). */
-static void keep_alive(int fd)
-{
-    int on = 1, seconds = mur_settings.tcp_timeout < 4 ? 1 : (int)(mur_settings.tcp_timeout / 4);
-
-    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
-    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
-}
-
-/* The two ends' addresses; false: they cannot be had. */
-static bool ends_of(int fd, struct sockaddr_storage *own, struct sockaddr_storage *peer)
-{
-    socklen_t own_length = sizeof *own, peer_length = sizeof *peer;
-
-    return getsockname(fd, (struct sockaddr *)own, &own_length) == 0 &&
-           getpeername(fd, (struct sockaddr *)peer, &peer_length) == 0;
-}
-
-/* A peer that called is known by its address until this process asks for its host's name. */
-static void name_host(struct mur_link *link, const struct sockaddr_storage *peer)
-{
-    struct mur_address address;
-    char text[64];
-
-    if (!link->host[0] && mur_address_of_socket(&address, peer))
-        snprintf(link->host, sizeof link->host, "%s", mur_address_text(&address, text));
-}
-
-/* On one host nothing is lost and nothing is shared, but some algorithms of congestion control (BBR) send at a pace
- * that they keep with timers, which costs three quarters of the bandwidth. "reno" is always there and has no pace.
- * Between hosts the system's choice stays. */
-static void send_without_pace(int fd, const struct sockaddr_storage *own, const struct sockaddr_storage *peer)
-{
-    struct mur_address here, there;
-
-    if (mur_address_of_socket(&here, own) && mur_address_of_socket(&there, peer) &&
-        memcmp(here.bytes, there.bytes, sizeof here.bytes) == 0)
-        setsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, "reno", sizeof "reno" - 1);
-}
-
 void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
 {
-    struct sockaddr_storage own, peer;
-
     if (link->greeting)
         mur_greet_drop(link->greeting);
     if (link->fd >= 0) {
         mur_link_cool(link);
-        forget_unsent(link->fd);
+        mur_socket_forget_unsent(link->fd);
         mur_tcp_close(link->fd);
     }
     if ((peer_received < link->acked || peer_received > link->queued) && is_needless(link)) {
@@ -453,11 +398,8 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
         mur_boot_abort(1, text);
     }
     if (link->peer->foreign)
-        keep_alive(fd);
-    if (ends_of(fd, &own, &peer)) {
-        name_host(link, &peer);
-        send_without_pace(fd, &own, &peer);
-    }
+        mur_socket_keep_alive(fd);
+    mur_socket_joined(fd, link->host, sizeof link->host);
     link->fd = fd;
     link->connections++;
     link->state = MUR_LINK_UP;
@@ -485,7 +427,7 @@ void mur_link_broken(struct mur_link *link, int error)
     link->broken = 0;
     mur_link_cool(link);
     if (!link->has_heard_bye)
-        forget_unsent(link->fd);
+        mur_socket_forget_unsent(link->fd);
     mur_tcp_close(link->fd);
     link->fd = -1;
     link->watched = 0;

@@ -356,6 +356,8 @@ static int open_listeners(void)
 {
     mur_files_reserve(); /* for those here, too */
     mur_tcp.listener_count = mur_addresses_listen(mur_tcp.listeners, &mur_tcp.port);
+    for (int i = 0; i < mur_tcp.listener_count; i++)
+        mur_socket_begin(mur_tcp.listeners[i]);
     if (mur_tcp.listener_count)
         return MPI_SUCCESS;
     if (errno == EADDRNOTAVAIL)

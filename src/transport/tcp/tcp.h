@@ -11,6 +11,7 @@
  * one (base/handshake.h has the greeting).
  *
  *   out.c      the queue of what goes out: segments, in memory of ours or, straight, of the user's
+ *   socket.c   options of sockets
  *   splice.c   sending from the user's memory without a copy
  *   in.c       reading, and delivering frames; large data is read to where it belongs
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
@@ -237,6 +238,13 @@ void mur_out_own(struct mur_link *link, uint16_t kind, uint64_t value); /* a fra
 void mur_out_arrived(struct mur_link *link, uint64_t position);
 bool mur_out_acked(struct mur_link *link, uint64_t position); /* the same; false: so much has not been sent */
 void mur_out_rewind(struct mur_link *link);                   /* what is not acknowledged will be sent again */
+
+/* socket.c */
+void mur_socket_begin(int fd);   /* a socket that will call, or listen */
+void mur_socket_options(int fd); /* one that calls, or was called */
+void mur_socket_joined(int fd, char *host, size_t room);
+void mur_socket_keep_alive(int fd);
+void mur_socket_forget_unsent(int fd); /* before it is closed */
 
 /* splice.c */
 enum { MUR_SPLICE_REFUSED = -2 };                                                       /* to be sent by a copy */
