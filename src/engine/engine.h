@@ -22,6 +22,7 @@ enum mur_frame_kind {
     MUR_FRAME_RESUME,      /* flow control: "you may again" */
     MUR_FRAME_ACCESS,      /* one-sided: an operation on this process's part of a window, or a piece of one */
     MUR_FRAME_ANSWER,      /* one-sided: the data that an operation asked for */
+    MUR_FRAME_BULK,        /* one-sided: large data that an access or an answer has announced */
     MUR_FRAME_SYNC,        /* one-sided: locks, epochs, completion */
     MUR_FRAME_POINTER_ADD, /* files: "move the shared file pointer on", to the rank that keeps it */
     MUR_FRAME_POINTER_IS,  /* files: where it was */

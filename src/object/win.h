@@ -17,6 +17,7 @@
 struct mur_attribute;
 struct mur_comm;
 struct mur_errhandler;
+struct mur_rma_bulk;
 struct mur_rma_desk;
 struct mur_rma_queue;
 
@@ -76,6 +77,7 @@ struct mur_win_target {
     uint16_t skips;                  /* operations that try none, since the latest try found nobody there */
     bool is_woken;                   /* after that try */
     struct mur_rma_queue *queue;     /* of operations by message; NULL before the first. Owned */
+    struct mur_rma_bulk *bulk;       /* what the rank has announced to send; NULL before the first time. Owned */
 };
 
 enum mur_win_access {

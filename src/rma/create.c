@@ -380,6 +380,7 @@ static void destroy(struct mur_win *win)
     unmap(win);
     for (int i = 0; i < win->size; i++) {
         mur_rma_queue_free(win->targets[i].queue);
+        free(win->targets[i].bulk);
         if (win->targets[i].kept)
             mur_tract_release(win->targets[i].kept);
     }

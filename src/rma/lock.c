@@ -361,7 +361,7 @@ static void ask(struct mur_win *win, int rank)
 {
     struct mur_win_target *target = &win->targets[rank];
 
-    wait_until(win, rank, mur_rma_has_left);
+    wait_until(win, rank, mur_rma_is_on_its_way);
     if (!target->is_dirty)
         return;
     target->is_dirty = false;

@@ -26,6 +26,11 @@ struct operation {
     struct mur_rma_leaf leaf;
     struct mur_rma_stream origin, target, result;
     size_t bytes, answered;
+    char *dense; /* the origin's memory where the data go apart (bulk.c), which needs no streams; else NULL */
+    uint64_t place;
+    size_t moved;                /* of that; else the target stream's position counts */
+    bool is_announced;           /* the next piece of that */
+    int unsent;                  /* pieces of it that the transport still reads */
     struct mur_request *request; /* or NULL */
     int error;
     unsigned char swap[2][MUR_RMA_ELEMENT_MAX]; /* the values of a compare-and-swap */
@@ -38,7 +43,7 @@ struct mur_rma_queue {
     int rank;
     struct operation *first, **last; /* to be sent, in order */
     int under_way;                   /* pieces that will be answered */
-    long awaited;                    /* operations that have not been answered to the end */
+    long awaited; /* operations that have not been answered to the end, or whose data are still read */
 };
 
 static struct mur_pool operations = MUR_POOL(MUR_KIND_ACCESS, struct operation, "one-sided operations by message");
@@ -216,6 +221,60 @@ static bool send_piece(struct operation *operation, bool is_resumed)
     return false;
 }
 
+/* ---- a piece whose data go apart ---- */
+
+static void straight_sent(void *argument)
+{
+    struct operation *operation = argument;
+
+    if (--operation->unsent || operation->moved < operation->bytes)
+        return;
+    operation->queue->awaited--;
+    finish(operation);
+}
+
+static bool announce(struct operation *operation, uint32_t bytes)
+{
+    struct mur_rma_queue *queue = operation->queue;
+    struct mur_peer *peer = peer_of(queue);
+    struct {
+        struct mur_rma_access header;
+        struct mur_rma_run run;
+    } access = {{.id = operation->is_answered ? (uintptr_t)operation : 0,
+                 .bytes = bytes,
+                 .runs = 1,
+                 .kind = (uint8_t)operation->kind,
+                 .is_apart = 1},
+                {.place = operation->place + operation->moved, .bytes = bytes, .count = 1}};
+    struct mur_frame frame = {.kind = MUR_FRAME_ACCESS,
+                              .context = queue->win->comm->context,
+                              .source = queue->win->rank,
+                              .bytes = sizeof access};
+
+    operation->is_announced = peer->transport->send(peer, &frame, &access);
+    return operation->is_announced;
+}
+
+/* False: no room now; it may have been announced. */
+static bool send_apart(struct operation *operation, bool is_resumed)
+{
+    struct mur_peer *peer = peer_of(operation->queue);
+    size_t left = operation->bytes - operation->moved;
+    uint32_t bytes = left < peer->transport->straight_max ? (uint32_t)left : peer->transport->straight_max;
+
+    if ((!is_resumed && peer->backlog) || (!operation->is_announced && !announce(operation, bytes)))
+        return false;
+    if (!operation->is_answered) {
+        if (!mur_rma_bulk_send(operation->queue->win, peer, operation->dense + operation->moved, bytes, straight_sent,
+                               operation))
+            return false;
+        operation->unsent++;
+    }
+    operation->is_announced = false;
+    operation->moved += bytes;
+    return true;
+}
+
 /* ---- the queue ---- */
 
 /* Sends what can be sent. False: there is no room. */
@@ -226,15 +285,15 @@ static bool pump(struct mur_rma_queue *queue, bool is_resumed)
     while ((operation = queue->first)) {
         if (operation->is_answered && queue->under_way == UNDER_WAY)
             return true; /* goes on with an answer */
-        if (!send_piece(operation, is_resumed))
+        if (!(operation->dense ? send_apart : send_piece)(operation, is_resumed))
             return false;
         queue->under_way += operation->is_answered;
-        if (operation->target.position < operation->bytes)
+        if ((operation->dense ? operation->moved : operation->target.position) < operation->bytes)
             continue;
         queue->first = operation->next;
         if (!queue->first)
             queue->last = &queue->first;
-        if (!operation->is_answered)
+        if (!operation->is_answered && !operation->dense)
             finish(operation);
     }
     return true;
@@ -256,6 +315,13 @@ static void go_on(struct mur_rma_queue *queue)
         return;
     queue->is_in_backlog = true;
     mur_backlog_add(peer_of(queue), &queue->entry);
+}
+
+bool mur_rma_is_on_its_way(const struct mur_win *win, int rank)
+{
+    const struct mur_rma_queue *queue = win->targets[rank].queue;
+
+    return !queue || !queue->first;
 }
 
 bool mur_rma_has_left(const struct mur_win *win, int rank)
@@ -302,6 +368,24 @@ void mur_rma_queue_free(struct mur_rma_queue *queue)
 
 static const struct mur_request_kind request_kind = {.name = "a one-sided operation"};
 
+/* Sets up an operation whose data go apart. False: they do not. */
+static bool start_apart(struct operation *operation, const struct mur_rma_arguments *a)
+{
+    MPI_Count bytes;
+
+    if ((operation->kind != MUR_RMA_PUT && operation->kind != MUR_RMA_GET) || !a->origin_type->is_dense ||
+        !a->target_type->is_dense)
+        return false;
+    bytes = operation->kind == MUR_RMA_PUT ? a->origin_count * a->origin_type->size
+                                           : a->target_count * a->target_type->size;
+    if (!mur_rma_is_bulk(peer_of(operation->queue), (size_t)bytes))
+        return false;
+    operation->bytes = (size_t)bytes;
+    operation->dense = (char *)(uintptr_t)a->origin;
+    operation->place = a->place;
+    return true;
+}
+
 static int start_streams(struct operation *operation, const struct mur_rma_arguments *a)
 {
     const struct mur_rma_leaf *leaf = operation->leaf.type ? &operation->leaf : NULL;
@@ -326,7 +410,9 @@ static int prepare(struct operation *operation, const struct mur_rma_arguments *
 {
     int rc = mur_rma_touch(a->win, a->rank);
 
-    if (rc || (rc = start_streams(operation, a)) || !request_p)
+    if (!rc && !start_apart(operation, a))
+        rc = start_streams(operation, a);
+    if (rc || !request_p)
         return rc;
     operation->request = mur_request_create_composite(&request_kind, a->win->comm, NULL, 0, false);
     if (!operation->request)
@@ -360,7 +446,7 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *a, const stru
         finish(operation);
         return MPI_SUCCESS;
     }
-    queue->awaited += operation->is_answered;
+    queue->awaited += operation->is_answered || operation->dense;
     a->win->targets[a->rank].is_dirty |= !operation->is_answered;
     *queue->last = operation;
     queue->last = &operation->next;
@@ -369,6 +455,53 @@ int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *a, const stru
 }
 
 /* ---- answers ---- */
+
+/* NULL: no operation of this process that the peer may answer so. */
+static struct operation *find_answered(const struct mur_peer *peer, uint64_t id, uint32_t bytes)
+{
+    struct operation *operation = mur_object_find((void *)(uintptr_t)id, MUR_KIND_ACCESS);
+    bool is_its = operation && peer_of(operation->queue) == peer;
+
+    return is_its && bytes <= operation->bytes - operation->answered ? operation : NULL;
+}
+
+static void count_answer(struct operation *operation, uint32_t bytes)
+{
+    struct mur_rma_queue *queue = operation->queue;
+
+    operation->answered += bytes;
+    queue->under_way--;
+    if (operation->answered == operation->bytes) {
+        queue->awaited--;
+        finish(operation);
+    }
+    go_on(queue);
+}
+
+void mur_rma_answered(struct mur_peer *peer, uint64_t id, uint32_t bytes)
+{
+    struct operation *operation = find_answered(peer, id, bytes);
+
+    if (operation)
+        count_answer(operation, bytes);
+}
+
+/* Takes what the answer brings. False: the data come apart. */
+static bool take_answer(struct operation *operation, const struct mur_rma_answer *answer, const void *data)
+{
+    struct mur_rma_queue *queue = operation->queue;
+
+    if (answer->error) {
+        queue->win->targets[queue->rank].reported = (uint8_t)answer->error;
+        operation->error =
+            mur_error((int)answer->error, "rank %d has no such memory in its part of the window", queue->rank);
+        if (!operation->dense)
+            mur_rma_stream_seek(&operation->result, operation->result.position + answer->bytes);
+    } else if (!answer->is_apart) {
+        mur_rma_stream_unpack(&operation->result, data, answer->bytes);
+    }
+    return answer->error || !answer->is_apart;
+}
 
 static void answer_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
@@ -379,31 +512,22 @@ static void answer_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     if (frame->bytes < sizeof answer)
         mur_frame_refuse(peer, frame);
     memcpy(&answer, data, sizeof answer);
-    operation = mur_object_find((void *)(uintptr_t)answer.id, MUR_KIND_ACCESS);
-    if (!operation || peer_of(operation->queue) != peer || answer.bytes > operation->bytes - operation->answered ||
-        (!answer.error && frame->bytes < sizeof answer + answer.bytes))
+    operation = find_answered(peer, answer.id, answer.bytes);
+    if (!operation || (!answer.error && (bool)answer.is_apart != (bool)operation->dense) ||
+        (!answer.error && !answer.is_apart && frame->bytes < sizeof answer + answer.bytes))
         mur_frame_refuse(peer, frame);
     queue = operation->queue;
-    if (answer.error) {
-        queue->win->targets[queue->rank].reported = (uint8_t)answer.error;
-        operation->error =
-            mur_error((int)answer.error, "rank %d has no such memory in its part of the window", queue->rank);
-        mur_rma_stream_seek(&operation->result, operation->result.position + answer.bytes);
-    } else {
-        mur_rma_stream_unpack(&operation->result, (const char *)data + sizeof answer, answer.bytes);
-    }
-    operation->answered += answer.bytes;
-    queue->under_way--;
-    if (operation->answered == operation->bytes) {
-        queue->awaited--;
-        finish(operation);
-    }
-    go_on(queue);
+    if (take_answer(operation, &answer, (const char *)data + sizeof answer))
+        count_answer(operation, answer.bytes);
+    else if (!mur_rma_bulk_expect(queue->win, queue->rank, MUR_BULK_ANSWER, operation->dense + operation->answered,
+                                  answer.bytes, answer.id))
+        mur_frame_refuse(peer, frame);
 }
 
 int mur_rma_setup(void)
 {
     mur_frame_handlers[MUR_FRAME_ANSWER] = answer_arrived;
     mur_rma_serve_setup();
+    mur_rma_bulk_setup();
     return MPI_SUCCESS;
 }

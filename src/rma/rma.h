@@ -13,6 +13,7 @@
  *   element.c     data as a sequence of basic elements
  *   message.c     operations as messages: the side that asks
  *   serve.c       ... and the side that does it
+ *   bulk.c        their large dense data, without copies
  *
  * All of it runs with the engine's lock held. Places are bytes from the start of a rank's part of the window; in a
  * dynamic window, addresses. */
@@ -210,7 +211,7 @@ struct mur_rma_access {
     uint8_t reduction; /* enum mur_reduction */
     uint16_t value;    /* basic type of the elements, or of a pair's value, */
     uint16_t index;    /* and of its index, where the pair has no name; else 0 */
-    uint32_t unused;
+    uint32_t is_apart; /* 1: the data of the one run come, or shall come, in a bulk frame of their own (bulk.c) */
 };
 
 /* Stretches of equal size at equal distances. */
@@ -223,16 +224,47 @@ struct mur_rma_run {
 /* What comes back, before the data. */
 struct mur_rma_answer {
     uint64_t id;
-    uint32_t bytes; /* that were asked for; after an error they do not follow */
-    int32_t error;  /* class */
+    uint32_t bytes;    /* that were asked for; after an error they do not follow */
+    int32_t error;     /* class */
+    uint32_t is_apart; /* 1: they come in a bulk frame of their own */
+    uint32_t unused;
 };
 
 int mur_rma_send(enum mur_rma_kind kind, struct mur_rma_arguments *arguments, const struct mur_rma_leaf *leaf,
                  struct mur_request **request_p);
 
-/* Everything that was started to the rank has left, and what was asked for has come. */
+/* All that was started to the rank is on its way there, in order. */
+bool mur_rma_is_on_its_way(const struct mur_win *win, int rank);
+
+/* Everything that was started to the rank has left, its buffers included, and what was asked for has come. */
 bool mur_rma_has_left(const struct mur_win *win, int rank);
 void mur_rma_queue_free(struct mur_rma_queue *queue);
+
+/* Whether the place is in this rank's part. */
+bool mur_rma_is_inside(const struct mur_win *win, uint64_t place, uint64_t bytes);
+
+/* So much of the result of an operation that waits for an answer is where it belongs. */
+void mur_rma_answered(struct mur_peer *peer, uint64_t id, uint32_t bytes);
+
+/* ---- bulk.c ---- */
+
+enum mur_rma_direction { MUR_BULK_DATA, MUR_BULK_ANSWER };
+
+/* Whether so much dense data goes apart. */
+bool mur_rma_is_bulk(const struct mur_peer *peer, size_t bytes);
+
+/* The next data of that rank, in that direction, belong at `place` (NULL: nowhere); of an answer, `id` names the
+ * operation. False: others have been announced and not come. */
+bool mur_rma_bulk_expect(struct mur_win *win, int rank, enum mur_rma_direction direction, char *place, uint32_t bytes,
+                         uint64_t id);
+
+/* Sends data that an access has announced; it must stay until sent(argument). False: no room now. */
+bool mur_rma_bulk_send(const struct mur_win *win, struct mur_peer *peer, const void *data, uint32_t bytes,
+                       mur_sent_function *sent, void *argument);
+
+/* Sends, now or when there is room, data of the window that an answer has announced. */
+void mur_rma_bulk_answer(const struct mur_win *win, struct mur_peer *peer, const char *data, uint32_t bytes);
+void mur_rma_bulk_setup(void);
 
 /* One stretch of this rank's memory, at places that are looked at first; `in` and `out` are NULL where the operation
  * has no such data, `in` of a swap is what is compared and what is stored. False: the stretch is not part of the

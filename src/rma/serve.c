@@ -29,7 +29,7 @@ static bool find_leaf(const struct mur_rma_access *header, struct mur_rma_leaf *
     return true;
 }
 
-static bool is_inside(const struct mur_win *win, uint64_t place, uint64_t bytes)
+bool mur_rma_is_inside(const struct mur_win *win, uint64_t place, uint64_t bytes)
 {
     uint64_t size = (uint64_t)win->targets[win->rank].size;
 
@@ -44,7 +44,7 @@ bool mur_rma_perform(struct mur_win *win, enum mur_rma_kind kind, const struct m
     char *memory = (char *)((uintptr_t)win->targets[win->rank].memory + place);
     struct iovec places = {(void *)(uintptr_t)place, bytes};
 
-    if (!is_inside(win, place, bytes))
+    if (!mur_rma_is_inside(win, place, bytes))
         return false;
     switch (kind) {
     case MUR_RMA_PUT:
@@ -101,6 +101,41 @@ static bool is_whole(const struct mur_rma_access *header, const struct mur_frame
     return total <= header->bytes && need <= frame->bytes;
 }
 
+/* The same for one whose data go apart: one run. */
+static bool is_whole_apart(const struct mur_rma_access *header, const struct mur_frame *frame,
+                           const struct mur_rma_run *run)
+{
+    return frame->bytes == sizeof *header + sizeof *run && header->runs == 1 && run->count == 1 && header->bytes &&
+           run->bytes == header->bytes && (header->kind == MUR_RMA_PUT || (header->kind == MUR_RMA_GET && header->id));
+}
+
+/* What is put comes in the next bulk frame; what is got goes in one. */
+static void access_apart(struct mur_win *win, struct mur_peer *peer, const struct mur_frame *frame,
+                         const struct mur_rma_access *header, const void *runs)
+{
+    struct mur_frame back = {.kind = MUR_FRAME_ANSWER, .bytes = sizeof(struct mur_rma_answer)};
+    struct mur_rma_answer answer = {.id = header->id, .bytes = header->bytes, .is_apart = 1};
+    struct mur_rma_run run;
+    char *memory = NULL;
+
+    memcpy(&run, runs, sizeof run);
+    if (!is_whole_apart(header, frame, &run))
+        mur_frame_refuse(peer, frame);
+    if (mur_rma_is_inside(win, run.place, run.bytes))
+        memory = (char *)((uintptr_t)win->targets[win->rank].memory + run.place);
+    if (header->kind == MUR_RMA_PUT) {
+        if (!memory)
+            win->targets[frame->source].fault = MPI_ERR_RMA_RANGE;
+        if (!mur_rma_bulk_expect(win, frame->source, MUR_BULK_DATA, memory, run.bytes, 0))
+            mur_frame_refuse(peer, frame);
+        return;
+    }
+    answer.error = memory ? MPI_SUCCESS : MPI_ERR_RMA_RANGE;
+    mur_send_control(peer, &back, &answer);
+    if (memory)
+        mur_rma_bulk_answer(win, peer, memory, run.bytes);
+}
+
 static void access_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_win *win = mur_win_of_context(frame->context);
@@ -112,6 +147,10 @@ static void access_arrived(struct mur_peer *peer, const struct mur_frame *frame,
     if (!win || frame->bytes < sizeof header || frame->source < 0 || frame->source >= win->comm->size)
         mur_frame_refuse(peer, frame);
     memcpy(&header, data, sizeof header);
+    if (header.is_apart && frame->bytes >= sizeof header + sizeof(struct mur_rma_run)) {
+        access_apart(win, peer, frame, &header, (const char *)data + sizeof header);
+        return;
+    }
     brings = header.kind == MUR_RMA_PUT || header.kind == MUR_RMA_SWAP ||
              (header.kind != MUR_RMA_GET && header.reduction != MUR_REDUCE_NO_OP);
     if (!is_whole(&header, frame, (const unsigned char *)data + sizeof header, brings))

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections break again and again while large messages are under way: each arrives whole and once, though its buffer
  * is overwritten as soon as the send is complete. Also, that large messages were spliced, where the system can. */
-#include <netinet/in.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "connections.h"
 #include "random.h"
 
-enum { WINDOW = 6, LARGEST = 3 << 20, ROUNDS = 60, DESCRIPTORS = 64 };
+enum { WINDOW = 6, LARGEST = 3 << 20, ROUNDS = 60 };
 
 static unsigned char *out[WINDOW], *in[WINDOW];
 
@@ -17,35 +16,6 @@ static void fill(unsigned char *data, int bytes, uint64_t seed)
 {
     for (int i = 0; i < bytes; i++)
         data[i] = (unsigned char)((seed + (uint64_t)i * 2654435761u) >> 7);
-}
-
-static bool is_connection(int fd)
-{
-    struct sockaddr_storage address;
-    socklen_t bytes = sizeof address;
-
-    return getpeername(fd, (struct sockaddr *)&address, &bytes) == 0 &&
-           (address.ss_family == AF_INET || address.ss_family == AF_INET6);
-}
-
-/* One of this process's connections, to a peer or from one, as a network would: both ends learn of it; or, abruptly,
- * with what is under way in both directions lost. */
-static void break_one(bool is_abrupt)
-{
-    int found[DESCRIPTORS], count = 0;
-
-    for (int fd = 3; fd < DESCRIPTORS; fd++)
-        if (is_connection(fd))
-            found[count++] = fd;
-    if (!count)
-        return;
-    if (is_abrupt) {
-        struct sockaddr none = {.sa_family = AF_UNSPEC};
-
-        connect(found[count - 1], &none, sizeof none); /* resets it */
-    } else {
-        shutdown(found[0], SHUT_RDWR);
-    }
 }
 
 static unsigned long long counter(const char *name)
@@ -82,7 +52,7 @@ static void exchange(int round, int rank, int size)
     for (int polls = (int)(random_next() % 300) * (rank + 1), flag = 0; polls > 0; polls--)
         MPI_Testall(2 * WINDOW, requests, &flag, MPI_STATUSES_IGNORE);
     if (round % 2 == rank % 2)
-        break_one(round % 4 < 2);
+        break_connection(round % 4 < 2);
     for (int left = 2 * WINDOW; left > 0; left--) {
         int done;
 
