@@ -118,7 +118,19 @@ static void child_bind(struct start *start)
         child_fail(start, STEP_TIE);
     if (getppid() != start->agent)
         _exit(127);
-    if (setpgid(0, 0) < 0 && errno != EPERM && errno != EACCES && errno != ENOSYS) /* a filter may refuse it */
+}
+
+static bool is_refusal(int error) /* by a filter */
+{
+    return error == EPERM || error == EACCES || error == ENOSYS;
+}
+
+/* A session for each rank, and so a process group that signals reach. Where the kernel shares processors between
+ * sessions (sched_autogroup), a rank then has its own share beside what else the user runs, as under MPICH's Hydra; in
+ * the session of mpiexec, a program that computes there could take most of the ranks' time. */
+static void child_lead(struct start *start)
+{
+    if (setsid() < 0 && setpgid(0, 0) < 0 && !is_refusal(errno))
         child_fail(start, STEP_GROUP);
 }
 
@@ -151,6 +163,7 @@ static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
     sigset_t none;
 
     child_bind(start);
+    child_lead(start);
     child_tie_group(start);
     child_set_descriptors(start);
     if (start->is_bound && sched_setaffinity(0, sizeof start->cpus, &start->cpus) < 0)

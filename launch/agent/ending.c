@@ -56,11 +56,35 @@ static int64_t new_core_wait_ms(struct mur_agent *agent)
     return longest;
 }
 
+/* What stops a rank. SIGTSTP by itself stops nobody who leads a session; a rank that does something else with it gets
+ * it. */
+static int stop_signal(pid_t pid)
+{
+    uint64_t blocked = 0, ignored = 0, caught = 0, tstp = UINT64_C(1) << (SIGTSTP - 1);
+    char path[40], line[128];
+    FILE *status;
+
+    snprintf(path, sizeof path, "/proc/%d/status", (int)pid);
+    status = fopen(path, "re");
+    while (status && fgets(line, sizeof line, status)) {
+        sscanf(line, "SigBlk: %" SCNx64, &blocked);
+        sscanf(line, "SigIgn: %" SCNx64, &ignored);
+        sscanf(line, "SigCgt: %" SCNx64, &caught);
+    }
+    if (status)
+        fclose(status);
+    return (blocked | ignored | caught) & tstp ? SIGTSTP : SIGSTOP;
+}
+
 static void signal_ranks(struct mur_agent *agent, int signal)
 {
-    for (int i = 0; i < agent->count; i++)
-        if (agent->ranks[i].pid && kill(-agent->ranks[i].pid, signal) < 0)
-            kill(agent->ranks[i].pid, signal); /* it has no group of its own */
+    for (int i = 0; i < agent->count; i++) {
+        pid_t pid = agent->ranks[i].pid;
+        int what = pid && signal == SIGTSTP ? stop_signal(pid) : signal;
+
+        if (pid && kill(-pid, what) < 0)
+            kill(pid, what); /* it has no group of its own */
+    }
     mur_jobs_signal(&agent->jobs, signal);
 }
 

@@ -87,6 +87,25 @@ until_true is_in_state "$rank" S
 kill -TERM $JOB
 ended 143
 
+# A rank that does something else with SIGTSTP gets it.
+start -n 2 sh -c 'trap "touch $0.\$MUR_RANK; exit 0" TSTP; echo ready; while :; do sleep 0.05; done' "$DIR/got"
+until_true has_lines "$DIR/out" 2
+kill -TSTP $JOB
+until_true test -e "$DIR/got.0"
+until_true test -e "$DIR/got.1"
+kill -CONT $JOB
+ended 0
+
+# Each rank leads a session: the kernel may share processors between sessions.
+start -n 2 "$PUPPET" line:ready wait
+until_true has_lines "$DIR/out" 2
+for rank in $(survivors); do
+    [ "$(readlink "/proc/$rank/exe")" = "$(readlink -f "$PUPPET")" ] || continue
+    same "session of a rank" "$rank" "$(sed 's/.*) //' "/proc/$rank/stat" | cut -d' ' -f4)"
+done
+kill -TERM $JOB
+ended 143
+
 # A rank that somebody stops is told; one that the user stops with the whole job was not.
 same "stops of a whole job" "" "$(cat "$DIR/err")"
 start -n 2 "$PUPPET" line:ready wait
