@@ -8,11 +8,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/time.h>
 #include <unistd.h>
 
 #include "launch/alloc.h"
@@ -236,82 +234,4 @@ bool mur_door_open(struct mur_door *door, struct mur_loop *loop)
         mur_loop_watch(loop, &step->watch, EPOLLIN);
     }
     return true;
-}
-
-/* ---- calling the parent ---- */
-
-static bool connect_within(int fd, const struct mur_address *address, int patience)
-{
-    struct sockaddr_storage socket_address;
-    socklen_t length = mur_address_socket(address, &socket_address);
-    struct pollfd wait = {.fd = fd, .events = POLLOUT};
-    int error = 0;
-
-    if (connect(fd, (struct sockaddr *)&socket_address, length) == 0)
-        return true;
-    if (errno != EINPROGRESS)
-        return false;
-    if (poll(&wait, 1, patience) <= 0) {
-        errno = ETIMEDOUT;
-        return false;
-    }
-    length = sizeof error;
-    getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
-    errno = error;
-    return !error;
-}
-
-static bool hear(int fd, void *message, size_t bytes)
-{
-    ssize_t got = recv(fd, message, bytes, MSG_WAITALL);
-
-    if (got == (ssize_t)bytes)
-        return true;
-    errno = got < 0 ? (errno == EAGAIN ? ETIMEDOUT : errno) : ECONNRESET;
-    return false;
-}
-
-static bool greet(int fd, const unsigned char *secret, int own, int parent, uint64_t received, uint64_t *peer_received)
-{
-    struct mur_handshake handshake;
-    struct mur_challenge challenge;
-    struct mur_proof proof;
-    struct mur_welcome welcome;
-
-    mur_handshake_call(&handshake, secret, MUR_PURPOSE_AGENTS, 0, own, parent);
-    if (!say(fd, &handshake.hello, sizeof handshake.hello))
-        return false;
-    if (!hear(fd, &challenge, sizeof challenge)) {
-        errno = errno == ECONNRESET ? EPROTO : errno; /* it has read a hello that it does not like */
-        return false;
-    }
-    if (!mur_handshake_prove(&handshake, &challenge, received, &proof)) {
-        errno = EACCES;
-        return false;
-    }
-    if (!say(fd, &proof, sizeof proof) || !hear(fd, &welcome, sizeof welcome))
-        return false;
-    errno = EACCES;
-    *peer_received = welcome.received;
-    return mur_handshake_is_welcome(&handshake, received, &welcome);
-}
-
-int mur_door_call(const struct mur_address *address, const unsigned char *secret, int own, int parent,
-                  uint64_t received, uint64_t *peer_received, int patience)
-{
-    const struct timeval limit = {.tv_sec = patience / 1000, .tv_usec = patience % 1000 * 1000};
-    int fd = socket(address->family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), on = 1, error;
-
-    if (fd < 0)
-        return -1;
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof limit);
-    if (connect_within(fd, address, patience) && fcntl(fd, F_SETFL, 0) == 0 &&
-        greet(fd, secret, own, parent, received, peer_received) && fcntl(fd, F_SETFL, O_NONBLOCK) == 0)
-        return fd;
-    error = errno;
-    close(fd);
-    errno = error;
-    return -1;
 }

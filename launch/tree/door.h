@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where an agent lets its children in: a listening socket, and greetings under way (base/handshake.h), so that a
- * stranger who connects is not waited for. The same for the child's side: calling its parent. */
+ * stranger who connects is not waited for. */
 #ifndef MUR_LAUNCH_TREE_DOOR_H
 #define MUR_LAUNCH_TREE_DOOR_H
 
@@ -34,10 +34,5 @@ struct mur_door {
 
 /* The callbacks, owner, secret and place are set before. False with errno: it cannot listen. */
 bool mur_door_open(struct mur_door *door, struct mur_loop *loop);
-
-/* Calls the parent at one of its addresses: the socket, or -1 with errno; waits `patience` ms at most for each step.
- * `received` is what has come from it so far, *peer_received what it has of ours. */
-int mur_door_call(const struct mur_address *address, const unsigned char *secret, int own, int parent,
-                  uint64_t received, uint64_t *peer_received, int patience);
 
 #endif

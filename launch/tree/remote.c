@@ -142,6 +142,7 @@ int mur_remote_run(char **argv)
     struct mur_agent_place place = {.uplink = &uplink, .loop = &loop};
     struct mur_problem problem;
     struct rlimit files;
+    const char *trouble;
     char text[1024];
     int node;
 
@@ -152,8 +153,9 @@ int mur_remote_run(char **argv)
     read_arguments(argv);
     get_secret();
     mur_loop_init(&loop);
-    if (!mur_uplink_open(&uplink, &loop, text, sizeof text))
-        fail("cannot reach the agent that started it: %s", text);
+    trouble = mur_uplink_open(&uplink, &loop);
+    if (trouble)
+        fail("cannot reach the agent that started it: %s", trouble);
     mur_quit_tell = tell_above;
     uplink.spec = take_spec;
     while (!has_spec)

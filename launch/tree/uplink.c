@@ -14,7 +14,7 @@
 
 #include "launch/alloc.h"
 
-enum { TICK_MS = 250, RETRY_MS = 100, PATIENCE_MS = 2000, REFUSED_MS = 3000 };
+enum { TICK_MS = 250, RETRY_MS = 100, REFUSED_MS = 3000 };
 
 /* ---- output ---- */
 
@@ -149,33 +149,19 @@ static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
 
 /* ---- the connection ---- */
 
-/* One round of all addresses. Sets *fault to what the first said: ECONNREFUSED, nobody listens there any more; EPROTO,
- * somebody does who does not go on after our hello. */
-static bool call(struct mur_uplink *uplink, int *fault, char *text, size_t room)
+static void call_next(struct mur_uplink *uplink)
 {
-    size_t used = 0;
+    mur_call_start(&uplink->call, &uplink->addresses[uplink->calling], uplink->branch.received);
+}
 
-    *fault = 0;
-    for (int i = 0; i < uplink->address_count; i++) {
-        uint64_t peer_received;
-        char address[64];
-        int fd = mur_door_call(&uplink->addresses[i], uplink->secret, uplink->place, uplink->parent,
-                               uplink->branch.received, &peer_received, PATIENCE_MS);
-
-        if (fd >= 0) {
-            struct mur_address first = uplink->addresses[0];
-
-            uplink->addresses[0] = uplink->addresses[i]; /* the one to try first, if it must be tried again */
-            uplink->addresses[i] = first;
-            return mur_branch_attach(&uplink->branch, fd, peer_received);
-        }
-        if (i == 0)
-            *fault = errno;
-        if (used < room)
-            used += (size_t)snprintf(text + used, room - used, "%s%s: %s", i ? ", " : "",
-                                     mur_address_text(&uplink->addresses[i], address), strerror(errno));
-    }
-    return false;
+/* One round of all addresses. */
+static void call_parent(struct mur_uplink *uplink)
+{
+    uplink->calling = 0;
+    uplink->fault = 0;
+    uplink->faults_length = 0;
+    uplink->faults[0] = 0;
+    call_next(uplink);
 }
 
 static void broken(void *owner, int error)
@@ -192,60 +178,106 @@ static void give_up(struct mur_uplink *uplink)
 {
     mur_branch_detach(&uplink->branch);
     mur_timer_clear(&uplink->timer);
+    uplink->has_given_up = true;
+    if (uplink->is_opening)
+        return;
     if (uplink->lost)
         uplink->lost(uplink->owner);
     else
         _exit(1); /* before it has started anything */
 }
 
+/* How long to go on calling. The parent listens before it starts this agent: if it refuses, it is no more, or another
+ * version's; and later, when one of its addresses has answered before, it has ended. */
+static int64_t patience(const struct mur_uplink *uplink)
+{
+    if (uplink->is_opening)
+        return uplink->fault == ECONNREFUSED || uplink->fault == EPROTO ? REFUSED_MS : mur_host_timeout();
+    return uplink->fault == ECONNREFUSED ? -1 : mur_host_timeout();
+}
+
+static void round_failed(struct mur_uplink *uplink)
+{
+    if (mur_loop_now() - uplink->cut_since > patience(uplink))
+        give_up(uplink);
+    else
+        mur_timer_set(&uplink->timer, RETRY_MS);
+}
+
+static void note_fault(struct mur_uplink *uplink, int error)
+{
+    size_t room = sizeof uplink->faults - uplink->faults_length;
+    char address[64];
+    int length;
+
+    if (uplink->calling == 0)
+        uplink->fault = error;
+    length = snprintf(uplink->faults + uplink->faults_length, room, "%s%s: %s", uplink->calling ? ", " : "",
+                      mur_address_text(&uplink->addresses[uplink->calling], address), strerror(error));
+    uplink->faults_length += (size_t)length < room ? (size_t)length : room - 1;
+}
+
+static void call_over(void *owner, int fd, int error, uint64_t peer_received)
+{
+    struct mur_uplink *uplink = owner;
+    struct mur_address first = uplink->addresses[0];
+
+    if (fd < 0) {
+        note_fault(uplink, error);
+        if (++uplink->calling < uplink->address_count)
+            call_next(uplink);
+        else
+            round_failed(uplink);
+        return;
+    }
+    uplink->addresses[0] = uplink->addresses[uplink->calling]; /* the one to try first, if it must be tried again */
+    uplink->addresses[uplink->calling] = first;
+    if (!mur_branch_attach(&uplink->branch, fd, peer_received)) {
+        round_failed(uplink);
+        return;
+    }
+    uplink->cut_since = 0;
+    uplink->is_opening = false;
+    mur_timer_set(&uplink->timer, TICK_MS);
+}
+
 static void tick(void *owner)
 {
     struct mur_uplink *uplink = owner;
-    char text[1024];
-    int fault;
 
-    if (!uplink->cut_since && mur_branch_silence(&uplink->branch) > mur_host_timeout()) {
+    if (uplink->cut_since) {
+        call_parent(uplink);
+        return;
+    }
+    if (mur_branch_silence(&uplink->branch) > mur_host_timeout()) {
         give_up(uplink);
         return;
     }
-    if (!uplink->cut_since) {
-        mur_branch_tick(&uplink->branch);
-        if (!uplink->cut_since)
-            mur_timer_set(&uplink->timer, TICK_MS);
-        return;
-    }
-    if (call(uplink, &fault, text, sizeof text)) {
-        uplink->cut_since = 0;
+    mur_branch_tick(&uplink->branch);
+    if (!uplink->cut_since)
         mur_timer_set(&uplink->timer, TICK_MS);
-    } else if (fault == ECONNREFUSED || mur_loop_now() - uplink->cut_since > mur_host_timeout()) {
-        give_up(uplink); /* refused by an address that has answered before: the parent has ended */
-    } else {
-        mur_timer_set(&uplink->timer, RETRY_MS);
-    }
 }
 
-bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *text, size_t bytes)
+const char *mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop)
 {
-    int64_t start = mur_loop_now();
-    int fault;
-
     uplink->loop = loop;
     uplink->branch.message = message;
     uplink->branch.broken = broken;
     uplink->branch.owner = uplink;
     uplink->input.fd = -1;
     uplink->outputs[0].pipe.fd = uplink->outputs[1].pipe.fd = -1;
-    mur_branch_open(&uplink->branch, loop);
-    while (!call(uplink, &fault, text, bytes)) {
-        /* The parent listens before it starts this agent: refused, it is no more, or another version's. */
-        if (mur_loop_now() - start > (fault == ECONNREFUSED || fault == EPROTO ? REFUSED_MS : mur_host_timeout()))
-            return false;
-        usleep(RETRY_MS * 1000);
-    }
     uplink->timer = (struct mur_timer){.fire = tick, .owner = uplink};
+    uplink->call = (struct mur_call){
+        .secret = uplink->secret, .own = uplink->place, .parent = uplink->parent, .over = call_over, .owner = uplink};
+    mur_branch_open(&uplink->branch, loop);
+    mur_call_init(&uplink->call, loop);
     mur_loop_add_timer(loop, &uplink->timer);
-    mur_timer_set(&uplink->timer, TICK_MS);
-    return true;
+    uplink->is_opening = true;
+    uplink->cut_since = mur_loop_now();
+    call_parent(uplink);
+    while (uplink->is_opening && !uplink->has_given_up)
+        mur_loop_turn(loop);
+    return uplink->has_given_up ? uplink->faults : NULL;
 }
 
 /* ---- this process's own descriptors ---- */

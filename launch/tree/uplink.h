@@ -7,7 +7,7 @@
 #include "base/handshake.h"
 #include "launch/frame.h"
 #include "launch/tree/branch.h"
-#include "launch/tree/door.h"
+#include "launch/tree/call.h"
 
 enum {
     MUR_UPLINK_CREDIT = 32 << 10, /* bytes of stdout, and of stderr, that may be on their way */
@@ -31,6 +31,13 @@ struct mur_uplink {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     int address_count;
     int64_t cut_since; /* 0: connected */
+    struct mur_call call;
+    int calling; /* the address that is called */
+    int fault;   /* of this round's first address: ECONNREFUSED, nobody listens there any more; EPROTO, somebody */
+                 /* does who does not go on after our hello */
+    char faults[1024]; /* of all of this round's, as text */
+    size_t faults_length;
+    bool is_opening, has_given_up;
     struct mur_timer timer;
     struct mur_uplink_output outputs[2];
     struct mur_watch input; /* the pipe that is this agent's standard input; fd -1: closed */
@@ -46,8 +53,9 @@ struct mur_uplink {
     void *owner;
 };
 
-/* Calls the parent at the addresses that are set, for as long as a host may be silent; false: text says why not. */
-bool mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop, char *text, size_t bytes);
+/* Calls the parent at the addresses that are set, for as long as a host may be silent. NULL, or why it cannot be
+ * reached. */
+const char *mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop);
 
 /* From now on this process's stdout and stderr go to the parent, and its stdin comes from there. False with errno. */
 bool mur_uplink_redirect(struct mur_uplink *uplink);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The door of an agent: it listens only where it may; a flood of silent connections does not end a greeting that has
- * begun; and a caller of another version is told apart, whatever the length of its hello. */
+ * begun; and a caller of another version is told apart, whatever the length of its hello. A call of a parent keeps
+ * nothing else waiting: this process calls its own door, and one that never answers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "launch/tree/call.h"
 #include "launch/tree/door.h"
 #include "unit.h"
 
@@ -18,9 +20,12 @@ static struct mur_door door;
 static struct mur_timer ticker;
 static int entered = -1;
 
+static int ticks;
+
 static void tick(void *owner)
 {
     (void)owner;
+    ticks++;
     mur_timer_set(&ticker, TICK_MS);
 }
 
@@ -124,8 +129,91 @@ static void knows_other_versions(void)
     close(fd);
 }
 
+static struct {
+    bool is_over;
+    int fd, error;
+    uint64_t peer_received;
+} outcome;
+
+static void over(void *owner, int fd, int error, uint64_t peer_received)
+{
+    (void)owner;
+    outcome.is_over = true;
+    outcome.fd = fd;
+    outcome.error = error;
+    outcome.peer_received = peer_received;
+}
+
+static void call_port(struct mur_call *call, uint16_t port)
+{
+    struct mur_address address = {.family = AF_INET, .port = port, .bytes = {127, 0, 0, 1}};
+
+    outcome.is_over = false;
+    mur_call_start(call, &address, 7);
+    CHECK(!outcome.is_over);
+}
+
+static void await_outcome(void)
+{
+    int64_t limit = mur_loop_now() + PATIENCE_MS;
+
+    while (!outcome.is_over && mur_loop_now() < limit)
+        mur_loop_turn(&loop);
+    CHECK(outcome.is_over);
+}
+
+static void calls_its_own_door(struct mur_call *call)
+{
+    entered = -1;
+    call_port(call, door.port);
+    await_outcome();
+    CHECK(outcome.fd >= 0 && outcome.error == 0 && outcome.peer_received == 11);
+    CHECK(entered == PLACE);
+    close(outcome.fd);
+}
+
+/* A port where connections are made, and nothing is read or said. */
+static int mute_port(uint16_t *port)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t length = sizeof address;
+    int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    CHECK(bind(fd, (struct sockaddr *)&address, sizeof address) == 0 && listen(fd, 4) == 0);
+    CHECK(getsockname(fd, (struct sockaddr *)&address, &length) == 0);
+    *port = ntohs(address.sin_port);
+    return fd;
+}
+
+static void goes_on_meanwhile(struct mur_call *call)
+{
+    uint16_t port;
+    int mute = mute_port(&port), fd, before = ticks;
+    struct mur_hello hello;
+
+    call_port(call, port);
+    await_outcome();
+    CHECK(outcome.fd == -1 && outcome.error == ETIMEDOUT);
+    CHECK(ticks - before > 20); /* of some 400 */
+    close(accept(mute, NULL, NULL));
+
+    call_port(call, port);
+    fd = accept(mute, NULL, NULL);
+    while (recv(fd, &hello, sizeof hello, MSG_DONTWAIT) != sizeof hello)
+        mur_loop_turn(&loop);
+    close(fd);
+    await_outcome();
+    CHECK(outcome.fd == -1 && outcome.error == EPROTO);
+    close(mute);
+
+    call_port(call, port);
+    await_outcome();
+    CHECK(outcome.fd == -1 && outcome.error == ECONNREFUSED);
+}
+
 int main(void)
 {
+    struct mur_call call = {.secret = secret, .own = PLACE, .parent = OWN, .over = over};
     char complaint[400];
 
     unit_start();
@@ -143,5 +231,8 @@ int main(void)
     listens_where_it_may();
     bears_a_flood();
     knows_other_versions();
+    mur_call_init(&call, &loop);
+    calls_its_own_door(&call);
+    goes_on_meanwhile(&call);
     return unit_end();
 }
