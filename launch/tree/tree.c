@@ -25,6 +25,7 @@ enum {
     ENDING_MS = 5000, /* how long an agent may be silent when the job is to end */
     START_MS = 60000, /* until an agent must have called */
     TICK_MS = 250,
+    LEAVE_MS = 1000, /* for the command that has started an agent to end after it */
     PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
     SSH_TROUBLE = 255, /* exit code of ssh for what went wrong with itself */
 };
@@ -210,6 +211,7 @@ static void take_frame(struct mur_child *child, const char *data, size_t bytes)
     tree->ended += frame.ended;
     tree->killed += frame.killed;
     child->state = MUR_CHILD_DONE;
+    child->due = mur_loop_now() + LEAVE_MS;
     close_pipes(child);
     tree->calls->changed(tree->owner);
 }
@@ -337,6 +339,8 @@ static void tick(void *owner)
                 lose(child);
         } else if (child->state < MUR_CHILD_DONE && now > child->due) {
             lose(child);
+        } else if (child->state == MUR_CHILD_DONE && child->starter && now >= child->due) {
+            tree->calls->changed(tree->owner);
         }
     }
     mur_timer_set(&tree->timer, TICK_MS);
@@ -485,15 +489,23 @@ bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status)
             start_failed(child); /* one that ends well may have left the agent in the background */
         else if (child->state == MUR_CHILD_CUT && !(WIFEXITED(status) && WEXITSTATUS(status) == SSH_TROUBLE))
             lose(child);
+        else if (child->state == MUR_CHILD_DONE)
+            tree->calls->changed(tree->owner);
         return true;
     }
     return false;
 }
 
+/* A command that is killed while it takes leave may complain (srun: "STEP CANCELLED"), so it is waited for a little. */
+static bool is_leaving(const struct mur_child *child)
+{
+    return child->state == MUR_CHILD_DONE && child->starter && mur_loop_now() < child->due;
+}
+
 bool mur_tree_is_done(const struct mur_tree *tree)
 {
     for (int i = 0; i < tree->child_count; i++)
-        if (tree->children[i].state < MUR_CHILD_DONE)
+        if (tree->children[i].state < MUR_CHILD_DONE || is_leaving(&tree->children[i]))
             return false;
     return true;
 }

@@ -83,4 +83,15 @@ job 127 -map-by node -n 3 -path "$scratch" no-such-program </dev/null
 says "a program that is not there" "on host h" err
 job 2 -nooversubscribe -n 7 true </dev/null
 says "too many" "there are 6 slots on 3 hosts (from list)" err
+
+# The command that starts an agent may end in its own time.
+cat >"$scratch/slow" <<END
+#!/bin/sh
+"$scratch/rsh" "\$@"
+sleep 0.2
+echo "\$1" >>"$scratch/left"
+END
+chmod +x "$scratch/slow"
+timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/slow" -host h1,h2 -n 2 true </dev/null || fail "slow leave: code $?"
+is "commands that ended by themselves" "h1;h2;" "$scratch/left"
 nothing_left "options on hosts"
