@@ -52,7 +52,7 @@ enum mur_change { MUR_BEFORE_START, MUR_ANY_TIME };
 
 struct mur_setting {
     const char *name; /* as in the environment */
-    const char *part; /* of the library that it belongs to: a name of src/tool/category.c */
+    const char *part; /* of the library that it belongs to: a category of MPI_T */
     const char *unit;
     long default_value;
     long minimum, maximum;

@@ -8,7 +8,7 @@
 
 #include "transport/transport.h"
 
-/* What frames are for. Each protocol registers its handler and its dumper for its kinds. */
+/* What frames are for. Each protocol registers the handlers of its kinds. */
 enum mur_frame_kind {
     MUR_FRAME_EAGER,       /* a whole message */
     MUR_FRAME_READY,       /* rendezvous: "I have a message for you"; matched like an eager one */

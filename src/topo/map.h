@@ -8,8 +8,8 @@
 /* The place of this process in a topology of `places` nodes; MPI_UNDEFINED where it has none. The creating functions
  * ask with the program's `reorder`, the mapping ones with true.
  *
- * All processes share one node and run on any of its cores, so no two of them are nearer than others, and the order of
- * ranks is as good as any; that also keeps data where a program has put it before it makes the topology. */
+ * Every process keeps its rank, also where the program allows another order: mpiexec places consecutive ranks near each
+ * other, and data that the program has read or computed before it makes the topology stay where they are. */
 static inline int mur_topo_place(const struct mur_comm *comm, int places, bool may_reorder)
 {
     (void)may_reorder;

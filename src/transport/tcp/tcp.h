@@ -90,7 +90,7 @@ struct mur_link {
     struct mur_segment *first, *last; /* not acknowledged yet, in order */
     struct mur_segment *next;         /* the first that is not sent whole; NULL: all is sent */
     uint64_t queued, sent, acked;     /* positions in the stream */
-    uint64_t last_send;               /* clock of mur_tcp_clock */
+    uint64_t last_send;               /* of mur_clock_ns */
     bool is_unsent;                   /* in the list of links that keep frames back */
     bool is_full;                     /* the socket takes no more for now */
     struct mur_link *next_unsent;
