@@ -61,7 +61,7 @@ format:
 lint:
 	@tools/deps lint
 	@clang-format --dry-run -Werror $(sources) || { echo "make lint: run make format"; exit 1; }
-	@python3 tests/api/layers.py src
+	@python3 tests/api/layers.py .
 	@echo "make lint: all is well"
 
 clean:

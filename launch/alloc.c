@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Memory or a clear end: see alloc.h. */
-#include "alloc.h"
+#include "launch/alloc.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "say.h"
+#include "launch/say.h"
 
 void *mur_alloc(size_t count, size_t size)
 {

@@ -4,7 +4,7 @@
  * The group is a path below a mount point: one for all controllers in version 2, one a controller in version 1. A limit
  * holds for all below it, so each look-up walks from the group to the root. Inside a container the path may name what
  * is not mounted there; levels that cannot be read are skipped, and the root of the mount is the container's group. */
-#include "cgroup.h"
+#include "launch/cgroup.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -4,7 +4,7 @@
  * /proc/PID/task/TID/children would give the tree directly, but it is optional in the kernel and documented to miss
  * children unless the process is frozen. This runs only when a job leaves something behind, so the cost does not
  * matter. */
-#include "descendants.h"
+#include "launch/descendants.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -19,9 +19,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "loop.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/loop.h"
+#include "launch/say.h"
 
 #define PASS_INTERVAL_MS 5
 

@@ -4,16 +4,16 @@
  * Only the tail differs between ranks, and a rank is started before the next one's tail is written (spawn.c waits for
  * exec), so one buffer serves all. Variables of an outer launcher are taken out, so that an mpiexec inside an MPI
  * program starts a job of its own and no rank believes in a server that is not there. */
-#include "environment.h"
+#include "launch/environment.h"
 
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "boot/job.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 

@@ -3,7 +3,7 @@
 #ifndef MUR_LAUNCH_ENVIRONMENT_H
 #define MUR_LAUNCH_ENVIRONMENT_H
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 struct mur_environment { /* of one context; one buffer is filled anew for each rank */
     char **variables;    /* NULL-terminated: the common ones, then the rank's own */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Tells how the ranks ended, a line for each way: "ranks 0-2,5 exited with code 0". */
-#include "exits.h"
+#include "launch/exits.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "report.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/report.h"
+#include "launch/say.h"
 
 void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, const struct mur_frame *exited)
 {

@@ -3,8 +3,8 @@
 #ifndef MUR_LAUNCH_EXITS_H
 #define MUR_LAUNCH_EXITS_H
 
-#include "frame.h"
-#include "jobspec.h"
+#include "launch/frame.h"
+#include "launch/jobspec.h"
 
 struct mur_exits {
     int *outcomes; /* of each rank: 0 not known, 1 + its exit code, or minus its signal; NULL: nobody asks */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Sends and receives frames; only the part of the text in use travels. */
-#include "frame.h"
+#include "launch/frame.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -9,7 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "say.h"
+#include "launch/say.h"
 
 size_t mur_frame_bytes(const struct mur_frame *frame)
 {

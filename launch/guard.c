@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orphans among the agent's descendants become its children, or, when it is dead, those of the nearest subreaper above:
  * the guard. It is a process group of its own, so that what is sent to mpiexec's does not reach it. */
-#include "guard.h"
+#include "launch/guard.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -11,9 +11,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "descendants.h"
-#include "exits.h"
-#include "say.h"
+#include "launch/descendants.h"
+#include "launch/exits.h"
+#include "launch/say.h"
 
 enum { LEFTOVER_MS = 3000 };
 

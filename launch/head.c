@@ -4,7 +4,7 @@
  * The first cause that ends the job, be it a failure, a signal to us or the time limit, is what is reported and makes
  * the exit code; what follows from it is not news. The agent's end of file before MUR_FRAME_DONE means it was killed:
  * the ranks die with it, by the kernel's hand, and what else it had adopted becomes ours to kill. */
-#include "head.h"
+#include "launch/head.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,15 +19,15 @@
 #include <unistd.h>
 
 #include "launch/agent/agent.h"
-#include "descendants.h"
-#include "exits.h"
-#include "frame.h"
-#include "guard.h"
-#include "loop.h"
-#include "report.h"
-#include "say.h"
-#include "standing.h"
-#include "tree/tree.h"
+#include "launch/descendants.h"
+#include "launch/exits.h"
+#include "launch/frame.h"
+#include "launch/guard.h"
+#include "launch/loop.h"
+#include "launch/report.h"
+#include "launch/say.h"
+#include "launch/standing.h"
+#include "launch/tree/tree.h"
 
 #define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
 #define SIGNAL_GRACE_MS  2000 /* for all, after a signal that asks us to end */

@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 int mur_head_run(const struct mur_jobspec *job, const struct rlimit *files); /* returns the exit code */
 

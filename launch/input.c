@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Feeds ranks from one small buffer, which is filled only when all have got it: who does not read holds us back. */
-#include "input.h"
+#include "launch/input.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -8,8 +8,8 @@
 #include <sys/epoll.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
 
 #define RETRY_MS 500 /* a shell that puts a running job in the foreground tells nobody */
 

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "jobspec.h"
-#include "loop.h"
+#include "launch/jobspec.h"
+#include "launch/loop.h"
 
 struct mur_input;
 

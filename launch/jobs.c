@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starting an mpiexec for a job that a rank spawns. */
-#include "jobs.h"
+#include "launch/jobs.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,9 +13,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "boot/spawn.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
 
 bool mur_jobs_is_answer(const char *key)
 {

@@ -9,10 +9,10 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "jobspec.h"
-#include "loop.h"
-#include "output.h"
-#include "packets.h"
+#include "launch/jobspec.h"
+#include "launch/loop.h"
+#include "launch/output.h"
+#include "launch/packets.h"
 
 #define MUR_JOB_QUESTION "spawn?" /* keys of what to spawn, with a name that the rank gave to it, */
 #define MUR_JOB_ANSWER   "spawn!" /* and of what is put when that has ended, */

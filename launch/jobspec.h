@@ -11,8 +11,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "hosts/binding.h"
-#include "hosts/hosts.h"
+#include "launch/hosts/binding.h"
+#include "launch/hosts/hosts.h"
 
 #define MUR_RANKS_MAX (1 << 24) /* far above what a machine holds; keeps later sums in range */
 

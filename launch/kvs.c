@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The key-value space as a hash map with chains (FNV-1a with a random start, so that no rank can choose keys that all
  * fall into one chain). An entry holds a value or a list of waiters, never both; one with neither is removed. */
-#include "kvs.h"
+#include "launch/kvs.h"
 
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
-#include "alloc.h"
+#include "launch/alloc.h"
 
 enum { FIRST_CHAINS = 64 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Labels and patterns: see label.h. */
-#include "label.h"
+#include "launch/label.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -8,7 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 /* NULL, or the '%' of `pattern` behind which nothing known follows. */
 const char *mur_pattern_check(const char *pattern);

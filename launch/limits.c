@@ -3,7 +3,7 @@
  *
  * The checks refuse only what cannot work: oversubscribing the CPUs is nobody's business here, and what other processes
  * of the user do meanwhile shows when a fork fails, which spawn.c reports. */
-#include "limits.h"
+#include "launch/limits.h"
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -11,8 +11,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cgroup.h"
-#include "say.h"
+#include "launch/cgroup.h"
+#include "launch/say.h"
 
 #define RANK_DESCRIPTORS 4             /* the agent's ends of a rank's stdout, stderr, control and PMI sockets */
 #define OWN_DESCRIPTORS  32            /* of mpiexec and the agent, and the ends passed to a rank being started */

@@ -5,7 +5,7 @@
 
 #include <sys/resource.h>
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 /* Raises the soft limit of descriptors to the hard one for ourselves and stores the old limits for the ranks in
  * *files. Ends with a message when the job has too many ranks for this machine, whose number is `node`. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The event loop: one epoll set, level-triggered, and a list of timers looked through at each turn. */
-#include "loop.h"
+#include "launch/loop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-#include "say.h"
+#include "launch/say.h"
 
 int64_t mur_loop_now(void)
 {

@@ -12,19 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "alloc.h"
 #include "base/secret.h"
 #include "boot/job.h"
 #include "boot/spawn.h"
-#include "head.h"
-#include "hosts/placement.h"
-#include "jobs.h"
-#include "limits.h"
-#include "options/options.h"
-#include "options/parser.h"
-#include "program.h"
-#include "say.h"
-#include "tree/tree.h"
+#include "launch/agent/agent.h"
+#include "launch/alloc.h"
+#include "launch/head.h"
+#include "launch/hosts/placement.h"
+#include "launch/jobs.h"
+#include "launch/limits.h"
+#include "launch/options/options.h"
+#include "launch/options/parser.h"
+#include "launch/program.h"
+#include "launch/say.h"
+#include "launch/tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.
  * What ranks write to a stdout that is closed is an error, as for any program: it cannot be written. */

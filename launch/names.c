@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Names are a key-value space of their own: the port's name under the service's. */
-#include "names.h"
+#include "launch/names.h"
 
 #include <stdio.h>
 #include <string.h>

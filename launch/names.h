@@ -5,7 +5,7 @@
 
 #include <stdbool.h>
 
-#include "kvs.h"
+#include "launch/kvs.h"
 
 bool mur_names_is_question(const char *key);
 bool mur_names_is_answer(const char *key);

@@ -3,7 +3,7 @@
  *
  * The streams of a channel are in an epoll set of their own, which the loop watches as a whole. So closing the gate to
  * all of them, for a sink that is full or an owner that others wait for, is one system call, however many there are. */
-#include "output.h"
+#include "launch/output.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,9 +14,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "label.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/label.h"
+#include "launch/say.h"
 
 #define LINE_BYTES       65536 /* a longer line goes out in pieces */
 #define BATCH_BYTES      65536 /* the sink is flushed when it holds this much, and at the end of each batch */

@@ -20,9 +20,9 @@
 #include <stdbool.h>
 #include <sys/queue.h>
 
-#include "jobspec.h"
-#include "loop.h"
-#include "sink.h"
+#include "launch/jobspec.h"
+#include "launch/loop.h"
+#include "launch/sink.h"
 
 struct mur_channel;
 

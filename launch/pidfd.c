@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The numbers and the structure below are the kernel's (include/uapi/linux/pidfd.h,
  * Documentation/filesystems/proc.rst); the C library's headers of older systems lack them. */
-#include "pidfd.h"
+#include "launch/pidfd.h"
 
 #include <errno.h>
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds programs as the shell does: a name with a '/' is a file seen from the ranks' directory, any other is looked for
  * in the directories of -path, then along mpiexec's own PATH. */
-#include "program.h"
+#include "launch/program.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
 
 /* Opens the directory the context's ranks start in, for the *at calls. */
 static int open_directory(const struct mur_context *context)

@@ -3,7 +3,7 @@
 #ifndef MUR_LAUNCH_PROGRAM_H
 #define MUR_LAUNCH_PROGRAM_H
 
-#include "jobspec.h"
+#include "launch/jobspec.h"
 
 /* Fills the paths of the contexts with ranks on this host, whose number is `node`, or ends with a message. */
 void mur_programs_find(struct mur_jobspec *job, int node);

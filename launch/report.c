@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Words for failures: who, where, what, and what became of the others, in one line printed after all output. */
-#include "report.h"
+#include "launch/report.h"
 
 #include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cgroup.h"
-#include "say.h"
+#include "launch/cgroup.h"
+#include "launch/say.h"
 
 void mur_report_start(const struct mur_jobspec *job)
 {

@@ -3,8 +3,8 @@
 #ifndef MUR_LAUNCH_REPORT_H
 #define MUR_LAUNCH_REPORT_H
 
-#include "frame.h"
-#include "jobspec.h"
+#include "launch/frame.h"
+#include "launch/jobspec.h"
 
 void mur_report_start(const struct mur_jobspec *job);
 void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *failure, int ended);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages of the launcher: a line is put together in one buffer and handed over in one write. */
-#include "say.h"
+#include "launch/say.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Non-blocking output: see sink.h for why the descriptor is treated by kind. */
-#include "sink.h"
+#include "launch/sink.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "alloc.h"
+#include "launch/alloc.h"
 
 static void sink_ready(void *owner)
 {

@@ -11,7 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "loop.h"
+#include "launch/loop.h"
 
 enum mur_sink_way { MUR_SINK_PLAIN, MUR_SINK_SOCKET, MUR_SINK_SMALL };
 

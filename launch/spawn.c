@@ -4,7 +4,7 @@
  * vfork shares the agent's memory with the child and suspends the agent until the exec, so starting costs no page-table
  * copy, and a child that fails simply writes where and why into the agent's memory. The child touches nothing else, and
  * runs with all signals blocked and no handlers until just before the exec. */
-#include "spawn.h"
+#include "launch/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,8 +18,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "alloc.h"
-#include "say.h"
+#include "launch/alloc.h"
+#include "launch/say.h"
 
 enum step {
     STEP_NONE,

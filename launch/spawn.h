@@ -11,9 +11,9 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-#include "environment.h"
-#include "frame.h"
-#include "jobspec.h"
+#include "launch/environment.h"
+#include "launch/frame.h"
+#include "launch/jobspec.h"
 
 struct mur_spawner {
     const struct mur_jobspec *job;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A rank is missing when it has ended after fewer MPI programs than another rank is in MPI with: the world of that
  * program can never be whole. Ranks that run no MPI program at all end when they like, as long as none is in MPI. */
-#include "standing.h"
+#include "launch/standing.h"
 
-#include "alloc.h"
+#include "launch/alloc.h"
 
 static const struct mur_standing *host_in_highest(const struct mur_standings *standings, int count)
 {

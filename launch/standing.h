@@ -5,8 +5,8 @@
 
 #include <stdbool.h>
 
-#include "frame.h"
-#include "jobspec.h"
+#include "launch/frame.h"
+#include "launch/jobspec.h"
 
 struct mur_standings {
     struct mur_standing *hosts; /* what each host has told last; NULL: nothing yet */

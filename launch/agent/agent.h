@@ -21,4 +21,8 @@ struct mur_agent_place {       /* in the tree of agents */
  * the job is left. */
 void mur_agent_run(const struct mur_jobspec *job, const struct rlimit *files, const struct mur_agent_place *place);
 
+/* The life of an agent that was started on another host: what `mpiexec -agent ...` does, which mur_start_agent of
+ * tree/start.c has made up. */
+int mur_remote_run(char **argv);
+
 #endif

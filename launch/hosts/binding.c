@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Chooses CPUs for ranks: see binding.h for the rule. */
-#include "binding.h"
+#include "launch/hosts/binding.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -10,7 +10,7 @@
 #include <sched.h>
 #include <stdbool.h>
 
-#include "topology.h"
+#include "launch/hosts/topology.h"
 
 struct mur_jobspec;
 struct mur_problem;

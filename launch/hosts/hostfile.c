@@ -9,7 +9,7 @@
  *
  * slots may be called count, cpu or cpus, max_slots also slots_max, and the user user= or username=. Blanks around '='
  * do not matter, nor do capitals in these words. A message names the file, the line and the word. */
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -3,7 +3,7 @@
  *
  * An IPv6 address has colons of its own: it is taken whole, or stands in brackets, as in [fd00::1]:4. Brackets
  * elsewhere are ranges. */
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

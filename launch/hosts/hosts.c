@@ -3,7 +3,7 @@
  *
  * Nothing is looked up in the network for that: a name server that does not answer must not hold up a job on one
  * machine. A host whose name tells nothing is taken for another one, and reaching ourselves that way works as well. */
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 #include <arpa/inet.h>
 #include <ifaddrs.h>

@@ -3,8 +3,8 @@
  *
  * The library is loaded only here, so that a job without binding neither needs it nor pays for reading the topology.
  * hwloc's environment variables work (HWLOC_XMLFILE, HWLOC_SYNTHETIC), which is also how this is tested. */
-#include "hosts.h"
-#include "topology.h"
+#include "launch/hosts/hosts.h"
+#include "launch/hosts/topology.h"
 
 #if MUR_HAS_HWLOC
 #include <dlfcn.h>

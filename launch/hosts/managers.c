@@ -2,7 +2,7 @@
 /* Resource managers by what they leave in the environment of a job; one function a manager, one row a function.
  *
  * What they say is checked like a user's file: a list that does not hold together is an error, not a smaller job. */
-#include "managers.h"
+#include "launch/hosts/managers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,7 @@
 #include <strings.h>
 
 #include "launch/alloc.h"
-#include "slurm.h"
+#include "launch/hosts/slurm.h"
 
 struct manager {
     const char *name;

@@ -3,7 +3,7 @@
 #ifndef MUR_LAUNCH_MANAGERS_H
 #define MUR_LAUNCH_MANAGERS_H
 
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 /* A list of hosts without an owner to ask: the first variable of these that is set and not empty is used.
  *   MUR_HOSTFILE, HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE, PRTE_MCA_prte_default_hostfile,

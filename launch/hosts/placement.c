@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Finds the hosts, then walks over them rank by rank: see placement.h for the rules. */
-#include "placement.h"
+#include "launch/hosts/placement.h"
 
 #include <sched.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
-#include "managers.h"
+#include "launch/hosts/managers.h"
 #include "launch/say.h"
 
 struct placement {

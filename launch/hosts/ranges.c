@@ -2,7 +2,7 @@
 /* Ranges in host names: n[01-03,7] stands for n01, n02, n03 and n7; the width of the lower bound is kept.
  *
  * A name may have several; they make all combinations, the last range going fastest. */
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 #include <stdio.h>
 #include <stdlib.h>

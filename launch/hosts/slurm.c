@@ -3,7 +3,7 @@
  *
  * The numbers go by position, so the order of the nodes must be Slurm's. For up to two ranges in a name that is ours,
  * the last one fastest; with three it is another, and then `scontrol` is asked, unless all numbers are equal. */
-#include "slurm.h"
+#include "launch/hosts/slurm.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 #ifndef MUR_LAUNCH_SLURM_H
 #define MUR_LAUNCH_SLURM_H
 
-#include "hosts.h"
+#include "launch/hosts/hosts.h"
 
 /* Adds the nodes that `variable` lists, each with the slots that SLURM_TASKS_PER_NODE gives it; without that variable
  * those of SLURM_JOB_CPUS_PER_NODE, and else one. */

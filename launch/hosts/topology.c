@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The machine's parts as hwloc tells them (hwloc.c); where hwloc is not, as Linux does in /sys. */
-#include "topology.h"
+#include "launch/hosts/topology.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "launch/alloc.h"
 #include "base/machine.h"
-#include "hosts.h"
+#include "launch/alloc.h"
+#include "launch/hosts/hosts.h"
 
 static const char *const part_names[MUR_PART_COUNT] = {
     [MUR_PART_NONE] = "none",     [MUR_PART_HWTHREAD] = "hwthread", [MUR_PART_CORE] = "core",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options about binding ranks to CPUs. */
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static int set_bind_to(struct mur_parser *parser, const char *value)
 {

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 struct words {
     char **items;

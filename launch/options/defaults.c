@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 struct setting {
     const char *name;

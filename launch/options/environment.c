@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 /* `-env NAME value`, or `-env NAME=value` in one word. */
 static int set_variable(struct mur_parser *parser, struct mur_assignments *list, const char *name)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static int set_nothing(struct mur_parser *parser, const char *value)
 {

@@ -2,7 +2,7 @@
 /* mpiexec -help. */
 #include <stdio.h>
 
-#include "options.h"
+#include "launch/options/options.h"
 
 static const char usage[] = "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
                             "Starts the ranks of an MPI job, or of any programs, and tends them until all have ended.\n"

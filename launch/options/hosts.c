@@ -6,7 +6,7 @@
 
 #include "launch/alloc.h"
 #include "launch/hosts/managers.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 /* ---- which hosts ---- */
 

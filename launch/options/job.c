@@ -8,7 +8,7 @@
 
 #include "boot/job.h"
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static int set_ranks(struct mur_parser *parser, const char *value)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <strings.h>
 
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static int set_launcher(struct mur_parser *parser, const char *value)
 {

@@ -4,7 +4,7 @@
 
 #include "launch/alloc.h"
 #include "launch/label.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static int set_ranked(struct mur_parser *parser, const char *value)
 {

@@ -3,7 +3,7 @@
  *
  * An option has one or two dashes and takes its value as `-opt value` or `-opt=value`; the first word that is no option
  * is the program, and everything up to a lone ':' or the end is its arguments. */
-#include "options.h"
+#include "launch/options/options.h"
 
 #include <stdarg.h>
 #include <stdint.h>
@@ -12,10 +12,10 @@
 #include <string.h>
 #include <strings.h>
 
-#include "launch/alloc.h"
-#include "parser.h"
-#include "launch/say.h"
 #include "boot/spawn.h"
+#include "launch/alloc.h"
+#include "launch/options/parser.h"
+#include "launch/say.h"
 
 static const struct mur_option *const tables[] = {
     mur_job_options,      mur_environment_options, mur_host_options,  mur_binding_options,

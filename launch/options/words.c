@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
-#include "parser.h"
+#include "launch/options/parser.h"
 
 static bool is_blank(char c)
 {

@@ -4,7 +4,7 @@
 #define MUR_LAUNCH_PMI_INSIDE_H
 
 #include "boot/pmi/words.h"
-#include "pmi/server.h"
+#include "launch/pmi/server.h"
 
 enum {
     MUR_PMI_LINE_MAX = 65536,      /* of a PMI-1 command */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Messages in and out of the PMI server, and its tickets. PMI-1 begins each connection; a line that asks for version 2
  * makes what follows PMI-2. Commands are handled straight from the bytes fed in; only an incomplete one is kept. */
-#include "pmi/server.h"
+#include "launch/pmi/server.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -10,8 +10,8 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "alloc.h"
-#include "pmi/inside.h"
+#include "launch/alloc.h"
+#include "launch/pmi/inside.h"
 
 enum {
     HEAD = 6,          /* characters of a PMI-2 length */

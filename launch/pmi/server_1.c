@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pmi/inside.h"
+#include "launch/pmi/inside.h"
 
 enum { KEY_MAX = 64, VALUE_MAX = 1024, NAME_MAX_BYTES = 256 };
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "pmi/inside.h"
+#include "launch/pmi/inside.h"
 
 typedef void command(struct mur_pmi_server *server, const struct mur_pmi_words *words);
 

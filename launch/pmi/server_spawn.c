@@ -4,8 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "alloc.h"
-#include "pmi/inside.h"
+#include "launch/alloc.h"
+#include "launch/pmi/inside.h"
 
 struct parser {
     struct mur_pmi_server_spawn *spawn;

@@ -13,7 +13,7 @@
  *   survey.c   before all that: what parts the hosts have, where the ranks' places depend on it
  *   tree.c     the parent's side: children, their output, their end
  *   uplink.c   the child's side: what goes up, and how it finds its parent again
- *   remote.c   the life of an agent that was started on another host */
+ *   call.c     ... by a call in the loop, which the parent's door answers */
 #ifndef MUR_LAUNCH_TREE_TREE_H
 #define MUR_LAUNCH_TREE_TREE_H
 
@@ -115,8 +115,5 @@ pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *h
 bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
                     struct mur_problem *problem);
 int mur_survey_answer(const char *part);
-
-/* remote.c: what `mpiexec -agent ...` does, which mur_start_agent has made up. */
-int mur_remote_run(char **argv);
 
 #endif

@@ -1,48 +1,74 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks from the include lines of src/ that a lower part never includes an upper one: layers.py SRC"""
+"""Checks from the include lines of src/ and launch/ that a lower part never includes an upper one: layers.py ROOT"""
 
 import pathlib
 import re
 import sys
 
-# From the top to the bottom; a part may include its own level and those below.
-LEVELS = [
+# From the top to the bottom; a part may include its own level and those below. Files that lie in launch/ itself are
+# the part 'launch', but for those that stand above all others there.
+LIBRARY = [
     {'mpi'},
-    {'pt2pt', 'coll', 'rma', 'io', 'topo', 'comm', 'tool'},
-    {'match', 'datatype', 'object'},
+    {'rma', 'io', 'topo', 'tool'},
+    {'comm'},
+    {'coll'},
+    {'pt2pt'},
+    {'datatype', 'object'},
+    {'match'},
     {'engine'},
     {'transport'},
-    {'boot', 'base'},
+    {'boot'},
+    {'base'},
+]
+LAUNCHER = [
+    {'mpiexec.c', 'head.c', 'head.h'},
+    {'agent', 'options'},
+    {'tree', 'pmi'},
+    {'hosts', 'launch'},
+    {'boot'},
+    {'base'},
 ]
 
 # The generated prototypes, for those who write a body beside its core.
 EXCEPTIONS = {'mpi/bodies.h'}
 
 
-def level_of(part):
-    for number, parts in enumerate(LEVELS):
-        if part in parts:
-            return number
-    return None
+def part_of(name):
+    """The part of src/ or launch/ that a file, as include lines name it, belongs to."""
+    parts = name.split('/')
+    if parts[0] == 'launch':
+        if len(parts) > 2:
+            return parts[1]
+        return parts[1] if parts[1] in LAUNCHER[0] else 'launch'
+    return parts[0]
 
 
-def main(src):
-    src = pathlib.Path(src)
-    mistakes = []
-    for path in sorted(src.rglob('*.[ch]')):
-        name = path.relative_to(src)
-        own = level_of(name.parts[0])
+def check(folder, prefix, levels):
+    """What is wrong below a folder, whose files are included with this prefix."""
+    def level_of(part):
+        return next((number for number, parts in enumerate(levels) if part in parts), None)
+
+    for path in sorted(folder.rglob('*.[ch]')):
+        name = prefix + path.relative_to(folder).as_posix()
+        own = level_of(part_of(name))
         if own is None:
-            mistakes.append(f'{name}: the part {name.parts[0]!r} has no level in {pathlib.Path(__file__).name}')
+            yield f'{name}: the part {part_of(name)!r} has no level in {pathlib.Path(__file__).name}'
             continue
         for number, line in enumerate(path.read_text().splitlines(), 1):
             match = re.match(r'\s*#\s*include\s+"([^"]+)"', line)
             if not match or '/' not in match.group(1) or match.group(1) in EXCEPTIONS:
                 continue
-            other = level_of(match.group(1).split('/')[0])
-            if other is not None and other < own:
-                mistakes.append(f'{name}:{number}: includes {match.group(1)}, which is above it')
+            other = level_of(part_of(match.group(1)))
+            if other is None:
+                yield f'{name}:{number}: includes {match.group(1)}, of a part that has no level'
+            elif other < own:
+                yield f'{name}:{number}: includes {match.group(1)}, which is above it'
+
+
+def main(root):
+    root = pathlib.Path(root)
+    mistakes = list(check(root / 'src', '', LIBRARY)) + list(check(root / 'launch', 'launch/', LAUNCHER))
     print('\n'.join(mistakes) if mistakes else 'no part includes one above it')
     return 1 if mistakes else 0
 

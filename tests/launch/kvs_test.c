@@ -2,7 +2,7 @@
 /* The launcher's key-value space against a plain table, with random puts, gets, removes, waits and settles, and its
  * limit. The seed is printed; MUR_TEST_SEED repeats one. */
 
-#include "kvs.h"
+#include "launch/kvs.h"
 #include "unit.h"
 
 enum { KEYS = 300, OWNERS = 7, STEPS = 200000 };

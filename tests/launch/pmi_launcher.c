@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "boot/pmi/mapping.h"
-#include "kvs.h"
-#include "pmi/server.h"
+#include "launch/kvs.h"
+#include "launch/pmi/server.h"
 
 enum { MOST = 64 };
 

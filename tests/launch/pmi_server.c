@@ -6,8 +6,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "kvs.h"
-#include "pmi/server.h"
+#include "launch/kvs.h"
+#include "launch/pmi/server.h"
 #include "unit.h"
 
 /* One rank: the server, the rank's end, and what the agent was asked. */
