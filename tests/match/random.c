@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Random posts, arrivals, withdrawals and receives with wildcards, against two plain lists that are searched from the
- * front. The seed is printed; MUR_TEST_SEED repeats one. */
+ * front; counting and draining what waits, by context, in every bucket of the table. The seed is printed; MUR_TEST_SEED
+ * repeats one. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -133,9 +134,44 @@ static void random_steps(void **unused)
     mur_match_teardown();
 }
 
+/* One message of each of many contexts, so that all buckets have some: each is counted, found as any of its context,
+ * and as any of a range of contexts, also once the table has grown and messages lie under wildcards, too. */
+static void contexts(void **unused)
+{
+    enum { ALL = 2000 };
+    struct mur_match_key any = {.context = 1, .source = MUR_ANY_SOURCE, .tag = MUR_ANY_TAG};
+
+    (void)unused;
+    assert_int_equal(mur_match_setup(), 0);
+    for (uint32_t round = 0; round < 2; round++) {
+        for (uint32_t context = 0; context < ALL; context++) {
+            struct mur_frame frame = {.context = context, .bytes = sizeof context};
+
+            assert_null(mur_match_any(context, 1));
+            assert_int_equal(mur_match_count(context), 0);
+            assert_non_null(mur_match_keep(NULL, &frame, &context));
+            assert_int_equal(mur_match_count(context), 1);
+            assert_int_equal(mur_match_any(context, 1)->frame.context, context);
+        }
+        if (round)
+            assert_non_null(mur_match_find(&any)); /* from here on under all wildcards */
+        for (uint32_t left = ALL; left; left--) {
+            struct mur_message *message = mur_match_any(ALL - left, left);
+
+            assert_in_range(message->frame.context, ALL - left, ALL - 1);
+            message = mur_match_any(ALL - left, 1);
+            assert_int_equal(*(uint32_t *)message->data, ALL - left);
+            mur_match_take(message);
+            mur_message_free(message);
+        }
+        assert_null(mur_match_any(0, ALL));
+    }
+    mur_match_teardown();
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_steps)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_steps), cmocka_unit_test(contexts)};
 
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
