@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counters against what the test counts itself: random messages between all ranks, while random handles are started,
- * stopped, reset, written and read; peaks of several handles; variables of one communicator; arrays. */
+ * stopped, reset, written and read; which way large messages go; peaks of several handles; variables of one
+ * communicator; arrays. */
+#define _GNU_SOURCE
 #include "random.h"
+#include "rma/share.h"
 #include "tool.h"
 
 enum { HANDLES = 12, ROUNDS = 300, LARGEST = 200000 };
@@ -12,14 +15,14 @@ static int rank, size;
 /* What a handle should say. */
 static struct model {
     MPI_T_pvar_handle handle;
-    int is_bytes, is_started;
+    int is_bytes, is_receive, is_started;
     unsigned long long value;
 } models[HANDLES];
 
-static void count_send(unsigned long long bytes)
+static void count_one(int is_receive, unsigned long long bytes)
 {
     for (int i = 0; i < HANDLES; i++)
-        if (models[i].is_started)
+        if (models[i].is_started && models[i].is_receive == is_receive)
             models[i].value += models[i].is_bytes ? bytes : 1;
 }
 
@@ -55,15 +58,20 @@ static void act_on_a_handle(void)
     }
 }
 
-/* Messages of `least` to `most` bytes from one rank to another. */
-static void check_sums(const char *count_name, const char *bytes_name, int least, int most, MPI_Comm comm)
+/* Messages of `least` to `most` bytes from one rank to another, eager or by rendezvous; to receives that wait for them
+ * or come after them, and to requests. */
+static void check_sums(const char *way, int least, int most, MPI_Comm comm)
 {
     static char data[LARGEST];
+    MPI_Request request;
+    char name[64];
 
     for (int i = 0; i < HANDLES; i++) {
-        models[i] = (struct model){.is_bytes = i % 2, .is_started = 1};
-        models[i].handle = tool_meter(session, i % 2 ? bytes_name : count_name,
-                                      i % 2 ? MPI_T_PVAR_CLASS_AGGREGATE : MPI_T_PVAR_CLASS_COUNTER, NULL);
+        models[i] = (struct model){.is_bytes = i % 2, .is_receive = i / 2 % 2, .is_started = 1};
+        snprintf(name, sizeof name, "%s_%s%s", way, models[i].is_receive ? "receive" : "send",
+                 models[i].is_bytes ? "_bytes" : "s");
+        models[i].handle =
+            tool_meter(session, name, i % 2 ? MPI_T_PVAR_CLASS_AGGREGATE : MPI_T_PVAR_CLASS_COUNTER, NULL);
     }
     for (int round = 0; round < ROUNDS; round++) {
         int from = random_below(size), to = (from + 1 + random_below(size - 1)) % size;
@@ -71,9 +79,14 @@ static void check_sums(const char *count_name, const char *bytes_name, int least
 
         if (rank == from) {
             MPI_Send(data, bytes, MPI_BYTE, to, 3, comm);
-            count_send((unsigned long long)bytes);
-        } else if (rank == to) {
+            count_one(0, (unsigned long long)bytes);
+        } else if (rank == to && round % 2) {
             MPI_Recv(data, bytes, MPI_BYTE, from, 3, comm, MPI_STATUS_IGNORE);
+            count_one(1, (unsigned long long)bytes);
+        } else if (rank == to) {
+            MPI_Irecv(data, bytes, MPI_BYTE, from, 3, comm, &request);
+            MPI_Wait(&request, MPI_STATUS_IGNORE);
+            count_one(1, (unsigned long long)bytes);
         }
         act_on_a_handle();
     }
@@ -82,6 +95,30 @@ static void check_sums(const char *count_name, const char *bytes_name, int least
         CHECK(tool_read(session, models[i].handle) == models[i].value);
         CHECK(MPI_T_pvar_handle_free(session, &models[i].handle) == MPI_SUCCESS);
     }
+}
+
+/* Messages that are announced are copied once where the system lets a process copy from another's memory. */
+static void check_copies(MPI_Comm comm)
+{
+    enum { MESSAGES = 20, BYTES = 32768 };
+    static char data[BYTES];
+    MPI_T_pvar_handle handles[2] = {tool_meter(session, "copied_bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL),
+                                    tool_meter(session, "piece_bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL)};
+    unsigned long long values[2];
+    int can_copy = all_can_copy(comm);
+
+    for (int i = 0; i < MESSAGES; i++) {
+        if (rank == 1)
+            MPI_Send(data, BYTES, MPI_BYTE, 0, 3, comm);
+        else if (rank == 0)
+            MPI_Recv(data, BYTES, MPI_BYTE, 1, 3, comm, MPI_STATUS_IGNORE);
+    }
+    for (int i = 0; i < 2; i++) {
+        values[i] = tool_read(session, handles[i]);
+        CHECK(MPI_T_pvar_handle_free(session, &handles[i]) == MPI_SUCCESS);
+    }
+    MPI_Allreduce(MPI_IN_PLACE, values, 2, MPI_UNSIGNED_LONG_LONG, MPI_SUM, comm);
+    CHECK(values[can_copy ? 0 : 1] == MESSAGES * BYTES && values[can_copy ? 1 : 0] == 0);
 }
 
 /* Lets `count` messages from the left wait here; returns when they do. */
@@ -178,13 +215,14 @@ int main(int argc, char **argv)
     CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
     slept = tool_meter(session, "sleep_time", MPI_T_PVAR_CLASS_TIMER, NULL);
     change_eager_limit(8192);
-    check_sums("eager_sends", "eager_send_bytes", 0, 8192, comm);
-    check_sums("rendezvous_sends", "rendezvous_send_bytes", 8193, LARGEST, comm);
+    check_sums("eager", 0, 8192, comm);
+    check_sums("rendezvous", 8193, LARGEST, comm);
     change_eager_limit(64);
-    check_sums("eager_sends", "eager_send_bytes", 0, 64, comm);
-    check_sums("rendezvous_sends", "rendezvous_send_bytes", 65, 4096, comm);
+    check_sums("eager", 0, 64, comm);
+    check_sums("rendezvous", 65, 4096, comm);
     change_eager_limit(16384);
-    check_sums("eager_sends", "eager_send_bytes", 8193, 16384, comm);
+    check_sums("eager", 8193, 16384, comm);
+    check_copies(comm);
     MPI_Barrier(comm);
     check_peaks(comm);
     check_objects(comm);
