@@ -235,7 +235,8 @@ static void told(struct mur_peer *from, const struct mur_frame *frame, const voi
     struct mur_peer *peer;
     char who[64];
 
-    (void)frame;
+    if (frame->bytes != sizeof notice)
+        mur_frame_refuse(from, frame);
     memcpy(&notice, data, sizeof notice);
     if (notice.job == mur_tcp.own.job || !(peer = mur_tcp_find(notice.job, notice.rank)) || mur_is_lost(peer))
         return;

@@ -572,7 +572,7 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
     const struct claim *claim = claim_of(peer, frame, data);
     struct mur_request *request = mur_rendezvous_request(peer, frame, claim->sender_request, MUR_SEND);
 
-    if (claim->bytes > request->bytes)
+    if (claim->bytes > request->bytes || (!(frame->flags & FLAG_PIECES) && !request->transfer))
         mur_frame_refuse(peer, frame);
     request->peer_request = claim->receiver_request;
     if (frame->flags & FLAG_PIECES) {

@@ -13,20 +13,24 @@
 #include "object/type_predefined.h"
 #include "rma/rma.h"
 
-/* Pairs without a name are the same at all ranks: made where they are first asked for. */
+/* Pairs without a name are the same at all ranks: made where they are first asked for. False: there are no such
+ * elements, or they do not have the operation. */
 static bool find_leaf(const struct mur_rma_access *header, struct mur_rma_leaf *leaf)
 {
-    struct mur_type *type;
+    struct mur_type *type, *index;
 
     if (header->value >= MUR_BASICS || header->index >= MUR_BASICS || header->reduction >= MUR_REDUCTIONS)
         return false;
     type = mur_type_find(mur_basics[header->value].handle);
-    if (header->index)
-        mur_type_value_index(type, mur_type_find(mur_basics[header->index].handle), &type);
-    if (!type)
+    if (header->index) {
+        index = mur_type_find(mur_basics[header->index].handle);
+        if (!type || !index || mur_type_value_index(type, index, &type) != MPI_SUCCESS)
+            return false;
+    }
+    if (!type || !type->size)
         return false;
     mur_rma_leaf_fill(leaf, type, (enum mur_reduction)header->reduction);
-    return true;
+    return leaf->kernel || leaf->reduction >= MUR_REDUCE_REPLACE || header->index;
 }
 
 bool mur_rma_is_inside(const struct mur_win *win, uint64_t place, uint64_t bytes)
@@ -72,6 +76,8 @@ static bool perform_runs(struct mur_win *win, const struct mur_rma_access *heade
         struct mur_rma_run run;
 
         memcpy(&run, runs + (size_t)i * sizeof run, sizeof run);
+        if (run.bytes % leaf.bytes)
+            return false;
         for (uint32_t k = 0; k < run.count; k++) {
             if (!mur_rma_perform(win, header->kind, &leaf, run.place + k * (uint64_t)run.stride, run.bytes, in, out))
                 return false;
