@@ -246,8 +246,6 @@ static uint64_t claim_chunk(struct mur_transfer *transfer, bool is_sender, uint6
     *is_last_claim = front + back + pages == all;
     start = (is_sender ? all - back - pages : front) * PAGE;
     *bytes = pages * PAGE < limit - start ? pages * PAGE : limit - start;
-    if (!pages)
-        *bytes = 0;
     return start;
 }
 

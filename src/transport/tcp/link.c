@@ -53,7 +53,6 @@ static void ask(struct mur_link *link)
                  mur_process.rank, mur_process.host, link->peer->process);
         mur_boot_abort(1, text);
     }
-    mur_tcp.asked++;
     if (mur_process.control_fd < 0)
         mur_link_answers(); /* the answer is here already */
 }
@@ -140,7 +139,6 @@ void mur_link_answers(void)
         process = mur_boot_address_rank(key);
         if (process < 0 || process >= mur_tcp.peer_count || !(link = mur_tcp.peers[process].link))
             continue;
-        mur_tcp.asked--;
         if (!read_addresses(link, value))
             mur_boot_abort(1, "the launcher's answer to the question for a rank's address makes no sense");
         link->address_count = mur_addresses_order(link->addresses, link->address_count, is_same_host(link->peer));

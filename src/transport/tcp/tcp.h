@@ -175,7 +175,6 @@ struct mur_tcp {
     struct mur_greetings greetings, silent; /* oldest first; a greeting is in one of them */
     int called_count, silent_count;         /* of those who have called: who have said who they are, and who have not */
     int looks;                              /* passes that ask epoll at once, since a greeting has just gone on */
-    int asked;                              /* links whose addresses are asked for */
     uint32_t passes;
     bool is_finishing;
     bool is_deaf; /* it has left MPI, and takes no calls */
