@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Connections break again and again while large messages are under way: each arrives whole and once, though its buffer
- * is overwritten as soon as the send is complete. Also, that large messages were spliced, where the system can. */
+ * is overwritten as soon as the send is complete. Also, that large messages were spliced, where the system can, and
+ * that the pipes for it are not left open. */
 #include <stdbool.h>
 #include <stdint.h>
 #include <unistd.h>
 
 #include "connections.h"
+#include "descriptors.h"
 #include "random.h"
+#include "tool/tool.h"
 
 enum { WINDOW = 6, LARGEST = 3 << 20, ROUNDS = 60 };
+enum { MORE = 12 /* pipes for later, and connections that have just broken */ };
 
 static unsigned char *out[WINDOW], *in[WINDOW];
 
@@ -16,25 +20,6 @@ static void fill(unsigned char *data, int bytes, uint64_t seed)
 {
     for (int i = 0; i < bytes; i++)
         data[i] = (unsigned char)((seed + (uint64_t)i * 2654435761u) >> 7);
-}
-
-static unsigned long long counter(const char *name)
-{
-    MPI_T_pvar_session session;
-    MPI_T_pvar_handle handle;
-    unsigned long long value = 0;
-    int provided, index, values;
-
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
-    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS) {
-        MPI_T_pvar_session_create(&session);
-        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &values);
-        MPI_T_pvar_start(session, handle);
-        MPI_T_pvar_read(session, handle, &value);
-        MPI_T_pvar_session_free(&session);
-    }
-    MPI_T_finalize();
-    return value;
 }
 
 static void exchange(int round, int rank, int size)
@@ -70,9 +55,15 @@ static void exchange(int round, int rank, int size)
 
 int main(int argc, char **argv)
 {
-    int rank, size;
+    MPI_T_pvar_handle straight, spliced;
+    MPI_T_pvar_session session;
+    int rank, size, descriptors = 0;
 
+    tool_start();
+    CHECK(MPI_T_pvar_session_create(&session) == MPI_SUCCESS);
     MPI_Init(&argc, &argv);
+    straight = tool_meter(session, "straight_bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL);
+    spliced = tool_meter(session, "spliced_bytes", MPI_T_PVAR_CLASS_AGGREGATE, NULL);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     random_start();
@@ -81,11 +72,19 @@ int main(int argc, char **argv)
         in[k] = malloc(LARGEST);
         CHECK(out[k] && in[k]);
     }
-    for (int round = 0; round < ROUNDS; round++)
+    for (int round = 0; round < ROUNDS; round++) {
+        if (round == ROUNDS / 10)
+            descriptors = count_descriptors();
         exchange(round, rank, size);
-    if (rank == 0 && counter("straight_bytes"))
-        printf("%llu of %llu bytes spliced\n", counter("spliced_bytes"), counter("straight_bytes"));
-    CHECK(counter("straight_bytes") == 0 || getenv("MUR_TEST_NO_SPLICE") || counter("spliced_bytes"));
+    }
+    if (rank == 0)
+        printf("%llu of %llu bytes spliced\n", tool_read(session, spliced), tool_read(session, straight));
+    CHECK(tool_read(session, straight) > 0);
+    CHECK(getenv("MUR_TEST_NO_SPLICE") || tool_read(session, spliced) > 0);
+    CHECK(tool_read(session, spliced) <= 10 * tool_read(session, straight)); /* some of them more than once */
+    CHECK(count_descriptors() <= descriptors + MORE);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
     MPI_Finalize();
     return 0;
 }
