@@ -9,7 +9,7 @@
 #include "draw.h"
 #include "test.h"
 
-enum { LARGE = 200000, ROUNDS = 20, HOLD = 6 };
+enum { LARGE = 200000, ROUNDS = 20, HOLD = 6, TRANSPORTS = 0xff01 /* kinds of the transport's own, from there on */ };
 
 struct frame { /* as src/transport/tcp/tcp.h has it */
     uint16_t kind, flags;
@@ -35,12 +35,14 @@ static void write_to_all(const void *data, size_t bytes)
 static void write_garbage(unsigned *state)
 {
     static unsigned char data[3000];
-    struct frame frame = {.kind = (uint16_t)(draw_next(state) % 12), .flags = (uint16_t)(draw_next(state) % 8)};
+    struct frame frame = {.kind = (uint16_t)(draw_next(state) % 20), .flags = (uint16_t)(draw_next(state) % 8)};
     size_t bytes = 24 + draw_next(state) % 2000 / 8 * 8;
 
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)draw_next(state);
     frame.kind += frame.kind == HOLD;
+    if (draw_next(state) % 4 == 0)
+        frame.kind = (uint16_t)(TRANSPORTS - 1 + draw_next(state) % 4);
     frame.context = draw_next(state) % 3 ? draw_next(state) % 8 : draw_next(state);
     frame.source = (int32_t)(draw_next(state) % 4) - 1;
     frame.tag = (int32_t)(draw_next(state) % 8);
