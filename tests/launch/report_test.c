@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What mpiexec says of each failure, and the exit code that it makes of it; and of how all ranks ended. */
+#include <signal.h>
+#include <unistd.h>
+
+#include "launch/exits.h"
+#include "launch/report.h"
+#include "launch/say.h"
+#include "unit.h"
+
+enum { RANKS = 7 };
+
+static char said[4096];
+static int places[RANKS], saved;
+static struct mur_host host = {.name = "here"};
+static struct mur_jobspec job = {.size = RANKS, .node_of = places, .hosts.items = &host, .host = "here"};
+
+/* What goes to standard error from here on is kept. */
+static void listen_up(void)
+{
+    char path[] = "/tmp/murmur-report-XXXXXX";
+    int fd = mkstemp(path);
+
+    CHECK(fd >= 0 && unlink(path) == 0);
+    saved = dup(STDERR_FILENO);
+    dup2(fd, STDERR_FILENO);
+    close(fd);
+}
+
+/* Ends that; the content is in `said`. */
+static const char *heard(void)
+{
+    ssize_t got = pread(STDERR_FILENO, said, sizeof said - 1, 0);
+
+    said[got > 0 ? got : 0] = '\0';
+    dup2(saved, STDERR_FILENO);
+    close(saved);
+    return said;
+}
+
+static void check_line(const struct mur_frame *failure, int ended, const char *wanted, int code)
+{
+    listen_up();
+    mur_report_failure(&job, failure, ended);
+    if (strcmp(heard(), wanted) != 0) {
+        fprintf(stderr, "said: %swanted: %s", said, wanted);
+        failures++;
+    }
+    CHECK(mur_report_exit_code(failure) == code);
+}
+
+static void failures_of_ranks(void)
+{
+    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40};
+
+    f.cause = MUR_CAUSE_SIGNAL;
+    f.signal = SIGKILL;
+    check_line(&f, 0, "mpiexec: rank 2 on here (pid 40) was killed by signal 9 (SIGKILL, Killed)\n", 137);
+    check_line(&f, 1,
+               "mpiexec: rank 2 on here (pid 40) was killed by signal 9 (SIGKILL, Killed); 1 other rank was ended\n",
+               137);
+    f.has_core = 1;
+    check_line(&f, 2,
+               "mpiexec: rank 2 on here (pid 40) was killed by signal 9 (SIGKILL, Killed), core dumped; 2 other ranks "
+               "were ended\n",
+               137);
+    f.cause = MUR_CAUSE_UNFINALIZED;
+    f.code = 0;
+    check_line(&f, 1,
+               "mpiexec: rank 2 on here (pid 40) exited with code 0 before MPI_Finalize; 1 other rank was ended\n",
+               MUR_EXIT_TROUBLE);
+    f.code = 5;
+    f.is_unknown = 1;
+    check_line(&f, 0, "mpiexec: rank 2 on here (pid 40) died before MPI_Finalize\n", 5);
+    f.cause = MUR_CAUSE_EXIT;
+    check_line(&f, 3, "mpiexec: rank 2 on here (pid 40) exited with code 5; 3 other ranks were ended\n", 5);
+    f.cause = MUR_CAUSE_PIPE;
+    check_line(&f, 3, "", 128 + SIGPIPE);
+}
+
+static void failures_that_tell(void)
+{
+    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40, .cause = MUR_CAUSE_ABORT};
+
+    mur_frame_set_text(&f, "why");
+    check_line(&f, 0, "why\nmpiexec: rank 2 on here (pid 40) aborted the job with code 0\n", 0);
+    f.code = 256;
+    f.length = 0;
+    check_line(&f, 1, "mpiexec: rank 2 on here (pid 40) aborted the job with code 256; 1 other rank was ended\n",
+               MUR_EXIT_TROUBLE);
+    f.code = 257;
+    check_line(&f, 0, "mpiexec: rank 2 on here (pid 40) aborted the job with code 257\n", 1);
+    mur_frame_set_failure(&f, "cannot");
+    check_line(&f, 0, "mpiexec: cannot\n", MUR_EXIT_TROUBLE);
+    f = (struct mur_frame){.rank = 2, .pid = 40, .cause = MUR_CAUSE_MISSING, .standing.highest_rank = 4};
+    check_line(
+        &f, 0,
+        "mpiexec: rank 2 on here (pid 40) exited with code 0 without MPI_Init, and rank 4, which is in MPI, would "
+        "wait for it\n",
+        MUR_EXIT_TROUBLE);
+    f.standing.left = 1;
+    f.standing.highest = 2;
+    check_line(&f, 0,
+               "mpiexec: rank 2 on here (pid 40) exited with code 0 after 1 MPI program, and rank 4, which is in its "
+               "2nd, would wait for it\n",
+               MUR_EXIT_TROUBLE);
+    f.standing.left = 2;
+    f.standing.highest = 4;
+    check_line(&f, 0,
+               "mpiexec: rank 2 on here (pid 40) exited with code 0 after 2 MPI programs, and rank 4, which is in its "
+               "4th, would wait for it\n",
+               MUR_EXIT_TROUBLE);
+}
+
+/* The exit code tells all of a job of one. */
+static void small_jobs(void)
+{
+    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .pid = 40, .cause = MUR_CAUSE_EXIT, .code = 3};
+
+    job.size = 1;
+    check_line(&f, 0, "", 3);
+    job.size = 2;
+    check_line(&f, 0, "mpiexec: rank 0 on here (pid 40) exited with code 3\n", 3);
+    job.size = RANKS;
+}
+
+static void check_exits(const int outcomes[RANKS], const char *wanted)
+{
+    struct mur_exits exits = {0};
+
+    for (int rank = 0; rank < RANKS; rank++) {
+        struct mur_frame exited = {.rank = rank, .code = outcomes[rank], .signal = -outcomes[rank]};
+
+        if (outcomes[rank] < 0)
+            exited.code = 0;
+        else
+            exited.signal = 0;
+        if (outcomes[rank] != 1000)
+            mur_exits_note(&exits, &job, &exited);
+    }
+    listen_up();
+    mur_exits_print(&exits, &job);
+    if (strcmp(heard(), wanted) != 0) {
+        fprintf(stderr, "said: %swanted: %s", said, wanted);
+        failures++;
+    }
+}
+
+static void exits_of_all(void)
+{
+    check_exits((int[RANKS]){0, 0, 0, 0, 0, 0, 0}, "mpiexec: ranks 0-6 exited with code 0\n");
+    check_exits((int[RANKS]){0, 3, 0, 0, -9, 3, 1000},
+                "mpiexec: ranks 0,2-3 exited with code 0\nmpiexec: ranks 1,5 exited with code 3\n"
+                "mpiexec: rank 4 ended by signal 9 (SIGKILL)\nmpiexec: rank 6 did not run, or nobody saw the end\n");
+}
+
+int main(void)
+{
+    failures_of_ranks();
+    failures_that_tell();
+    small_jobs();
+    exits_of_all();
+    return unit_end();
+}
