@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Strangers connect to a rank, many of them, and say nothing: they do not end the greeting of one who knows the secret,
  * and do not slow down a rank that polls; one who calls a port and then stalls does not keep others from it; the rank
- * listens only where MUR_TCP_INCLUDE says; and a port may be closed while somebody who calls it is about to prove that
- * he may. */
+ * listens only where MUR_TCP_INCLUDE says, and takes no call of one who cannot be a rank; and a port may be closed
+ * while somebody who calls it is about to prove that he may. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -12,6 +12,8 @@
 #include <unistd.h>
 
 #include "base/handshake.h"
+#include "boot/job.h"
+#include "boot/process.h"
 #include "test.h"
 
 enum { SILENT = 600, PASSES = 20000, PATIENCE_S = 30 };
@@ -186,6 +188,36 @@ static void accept_behind_staller(const struct port *port, int rank)
         close(fd);
 }
 
+/* Whether a call from this rank of the job to that one, who knows the job's secret, is taken as far as the challenge.
+ */
+static bool is_taken(const struct port *port, int purpose, int from, int to)
+{
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    int fd = call(port);
+    bool is;
+
+    mur_handshake_call(&caller, purpose == MUR_PURPOSE_PORT ? port->secret : mur_process.job->secret, (uint32_t)purpose,
+                       1, from, to);
+    CHECK(send(fd, &caller.hello, sizeof caller.hello, 0) == sizeof caller.hello);
+    is = hear(fd, &challenge, sizeof challenge);
+    close(fd);
+    return is;
+}
+
+/* Who says that it is no rank of the job that may call this one is not asked for a proof. */
+static void know_callers(const struct port *port)
+{
+    CHECK(is_taken(port, MUR_PURPOSE_RANKS, 1, 0));
+    CHECK(!is_taken(port, MUR_PURPOSE_RANKS, 1, 1));
+    CHECK(!is_taken(port, MUR_PURPOSE_RANKS, 0, 0));
+    CHECK(!is_taken(port, MUR_PURPOSE_RANKS, -1, 0));
+    CHECK(!is_taken(port, MUR_PURPOSE_RANKS, 2, 0));
+    CHECK(!is_taken(port, 99, 1, 0));
+    CHECK(!is_taken(port, MUR_PURPOSE_FOREIGN, 1, 0));
+    CHECK(!is_taken(port, MUR_PURPOSE_PORT, 0, port->number + 1));
+}
+
 static void close_port_meanwhile(const struct port *port)
 {
     struct mur_handshake caller;
@@ -211,6 +243,7 @@ int main(int argc, char **argv)
         check_listeners();
         bear_flood(&port);
         poll_beside_silent_one(&port);
+        know_callers(&port);
     }
     accept_behind_staller(&port, rank);
     if (rank == 0)
