@@ -10,7 +10,7 @@
 
 enum { RANKS = 7 };
 
-static char said[4096];
+static char said[8192];
 static int places[RANKS], saved;
 static struct mur_host host = {.name = "here"};
 static struct mur_jobspec job = {.size = RANKS, .node_of = places, .hosts.items = &host, .host = "here"};
@@ -154,11 +154,31 @@ static void exits_of_all(void)
                 "mpiexec: rank 4 ended by signal 9 (SIGKILL)\nmpiexec: rank 6 did not run, or nobody saw the end\n");
 }
 
+/* What does not fit on a line is cut, and says so. */
+static void long_lists(void)
+{
+    enum { MANY = 2000 };
+    struct mur_exits exits = {0};
+    const char *first, *end;
+
+    job.size = MANY;
+    for (int rank = 0; rank < MANY; rank++)
+        mur_exits_note(&exits, &job, &(struct mur_frame){.rank = rank, .code = rank % 2});
+    listen_up();
+    mur_exits_print(&exits, &job);
+    first = heard();
+    end = strchr(first, '\n');
+    CHECK(end && end - first < 2200 && strncmp(first, "mpiexec: ranks 0,2,4,6,", 23) == 0);
+    CHECK(end && strstr(first, ",... exited with code 0\n") && strstr(first, ",... exited with code 1\n"));
+    job.size = RANKS;
+}
+
 int main(void)
 {
     failures_of_ranks();
     failures_that_tell();
     small_jobs();
     exits_of_all();
+    long_lists();
     return unit_end();
 }
