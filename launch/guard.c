@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Orphans among the agent's descendants become its children, or, when it is dead, those of the nearest subreaper above:
- * the guard. It is a process group of its own, so that what is sent to mpiexec's does not reach it. */
+ * the guard. It leads a session, so that what is sent to mpiexec's process group does not reach it. Of mpiexec's
+ * session it must not be: the system would hang up the group of a stopped mpiexec when the agent ends, were the agent
+ * its tie to a parent there (setpgid(2), orphaned process groups). */
 #include "launch/guard.h"
 
 #include <errno.h>
@@ -84,7 +86,8 @@ void mur_guard_split(int tell_fd)
         return;
     }
     prctl(PR_SET_NAME, "mur-guard");
-    setpgid(0, 0);
+    if (setsid() < 0)
+        setpgid(0, 0); /* it is a leader already: it was started so on another host */
     if (tell_fd >= 0 && write(tell_fd, &agent, sizeof agent) != sizeof agent)
         kill(agent, SIGKILL);
     close_all();

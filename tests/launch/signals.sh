@@ -2,10 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/lib.sh"
 
-start() { # mpiexec in the background; sets JOB
+# mpiexec in the background, as a shell with job control starts it: in a process group of its own. The system hangs up
+# a group that no such shell watches when one of its processes is stopped and another one ends. Sets JOB.
+start() {
     : >"$DIR/out"
-    "${RUN[@]}" "$@" >"$DIR/out" 2>"$DIR/err" &
+    set -m
+    "${RUN[@]}" "$@" >"$DIR/out" 2>"$DIR/err" </dev/null &
     JOB=$!
+    set +m
 }
 
 ended() { # expected code
@@ -95,6 +99,19 @@ until_true test -e "$DIR/got.0"
 until_true test -e "$DIR/got.1"
 kill -CONT $JOB
 ended 0
+
+# So do ranks end while mpiexec is stopped where no shell watches it, and it ends as they did.
+rm -f "$DIR"/got.*
+setsid "${RUN[@]}" -n 2 sh -c 'trap "touch $0.\$MUR_RANK; exit 4" TSTP; echo ready; while :; do sleep 0.05; done' \
+    "$DIR/got" >"$DIR/out" 2>"$DIR/err" </dev/null &
+JOB=$!
+until_true has_lines "$DIR/out" 2
+kill -TSTP $JOB
+until_true test -e "$DIR/got.0"
+until_true test -e "$DIR/got.1"
+sleep 0.3
+kill -CONT $JOB
+ended 4
 
 # Each rank leads a session: the kernel may share processors between sessions.
 start -n 2 "$PUPPET" line:ready wait
