@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Makes C from the description of the interface.
 
-  generate.py all DIRECTORY    writes include/mpi.h, generated/mpi/ and generated/tests/ below the directory
+  generate.py all DIRECTORY    writes include/mpi.h, generated/mpi/, generated/fortran/ and generated/tests/ below the
+                               directory
   generate.py sources          names the generated sources of the library, separated by semicolons
+  generate.py fortran          names those of the library for Fortran
   generate.py functions FLAG   names the functions with this flag (+ or -) of functions.txt, one in a line
 """
 
@@ -14,6 +16,8 @@ sys.dont_write_bytecode = True
 
 import checks
 import entries
+import fortran_modules
+import fortran_wrappers
 import header
 import model
 
@@ -33,12 +37,20 @@ def generate_all(directory):
     write(directory / 'generated/mpi/constants.c', entries.constant_table())
     for chapter in entries.chapters():
         write(directory / f'generated/mpi/entry_{chapter}.c', entries.chapter_entries(chapter))
+    for chapter in fortran_wrappers.chapters():
+        write(directory / f'generated/fortran/fortran_{chapter}.c', fortran_wrappers.chapter_wrappers(chapter))
+    for name, text in fortran_modules.files().items():
+        write(directory / 'include' / name if name == 'mpif.h' else directory / 'generated/fortran' / name, text)
     write(directory / 'generated/tests/constants.c', checks.constants())
     write(directory / 'generated/tests/prototypes.c', checks.prototypes())
 
 
 def sources():
     print(';'.join(['mpi/constants.c'] + [f'mpi/entry_{chapter}.c' for chapter in entries.chapters()]), end='')
+
+
+def fortran_sources():
+    print(';'.join(f'fortran/fortran_{chapter}.c' for chapter in fortran_wrappers.chapters()), end='')
 
 
 def functions(flag):
@@ -49,7 +61,8 @@ def functions(flag):
 
 
 def main(arguments):
-    commands = {('all', 2): generate_all, ('sources', 1): sources, ('functions', 2): functions}
+    commands = {('all', 2): generate_all, ('sources', 1): sources, ('fortran', 1): fortran_sources,
+                ('functions', 2): functions}
     command = commands.get((arguments[0] if arguments else '', len(arguments)))
     if not command:
         sys.exit(__doc__.strip())

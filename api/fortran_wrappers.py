@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the C side of the Fortran procedures: for each, a function that takes addresses as Fortran compilers pass them,
+calls C, and gives back handles, truth values and strings as Fortran has them; and for each with choice buffers in
+mpi_f08, one that takes their descriptors."""
+
+import fortran
+from header import wrapped
+
+TOP = '''\
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The Fortran procedures of the chapter "{}". Generated from api/; do not edit. */
+#include "fortran/fortran.h"
+#include "fortran/section.h"
+'''
+
+INDICES = ('indx', 'array_of_indices')
+COMPLETING = ('Wait', 'Test', 'Waitall', 'Testall', 'Waitany', 'Testany', 'Waitsome', 'Testsome', 'Request_get_status',
+              'Request_get_status_all', 'Request_get_status_any', 'Request_get_status_some')
+STARTING = ('Start', 'Startall')
+
+
+def handle_word(argument):
+    return fortran.HANDLES[argument.kind_name].lower()
+
+
+def handle_type(argument):
+    return 'MPI_' + fortran.HANDLES[argument.kind_name]
+
+
+def declared(argument):
+    const = 'const ' if argument.parameter.is_input and argument.form not in ('choice', 'any', 'pointer') else ''
+    if argument.form == 'choice' and argument.intent == 'IN':
+        const = 'const '
+    return f'{const}{argument.c_type}{"" if argument.c_type.endswith("*") else " "}*{argument.c_name}'
+
+
+def signature(procedure, buffer=None):
+    """The parameters in C; `buffer` is the type of choice buffers and strings where they have descriptors."""
+    parameters, lengths = [], []
+    for a in procedure.arguments:
+        if buffer and a.form in ('choice', 'string'):
+            parameters.append(f'const {buffer} *{a.c_name}')
+            continue
+        parameters.append(declared(a))
+        if a.form == 'string':
+            lengths.append(f'size_t {a.c_name}_length')
+    if procedure.has_ierror:
+        parameters.append('MPI_Fint *ierror')
+    return ', '.join(parameters + lengths) or 'void'
+
+
+def count_of(procedure, argument):
+    """How many elements an array of handles or truth values has."""
+    length = argument.parameter.lengths[0]
+    if length in ('size', 'group'):
+        return 'mur_peers(mur_comm_in(*comm))'
+    if length:
+        return '*' + length
+    return f'mur_neighbors(mur_comm_in(*comm), {"true" if argument.c_name.startswith("send") else "false"})'
+
+
+class Call:
+    """The parts of one wrapper: locals, what comes before the call, the C arguments, what comes after it."""
+
+    def __init__(self, procedure):
+        self.procedure = procedure
+        self.locals, self.before, self.arguments, self.success, self.always = [], [], [], [], []
+        for argument in procedure.arguments:
+            self.add(argument)
+
+    def add(self, a):
+        if a.is_array and a.form in ('handle', 'logical'):
+            self.add_array(a)
+        elif a.form == 'handle':
+            self.add_handle(a)
+        elif a.form == 'string':
+            self.add_string(a)
+        elif a.form == 'logical' and a.parameter.is_input:
+            self.arguments.append(f'mur_logical_in(*{a.c_name})')
+        elif a.form == 'logical':
+            self.locals.append(f'int {a.c_name}_value')
+            self.arguments.append(f'&{a.c_name}_value')
+            self.success.append(f'*{a.c_name} = mur_logical_out({a.c_name}_value);')
+        else:
+            self.arguments.append(self.plain(a))
+            if a.c_name in INDICES and self.procedure.short in COMPLETING:
+                self.success.append(f'mur_indices_out({a.c_name}, {self.index_count(a)});')
+            if a.c_name == 'resultlen':
+                text = next(b.c_name for b in self.procedure.arguments if b.form == 'string')
+                self.success.append(f'*resultlen = mur_text_shown(*resultlen, {text}_length);')
+
+    def index_count(self, a):
+        return '*outcount' if a.is_array else '1'
+
+    def plain(self, a):
+        """An argument that C takes as it is, or by an expression."""
+        if a.form == 'choice':
+            return f'mur_buffer({a.c_name})'
+        if a.form == 'status':
+            return f'(const MPI_Status *){a.c_name}' if a.parameter.is_input else f'mur_status({a.c_name})'
+        if a.kind_name == 'weight':
+            return f'mur_weights({a.c_name})'
+        if a.c_name == 'ranges':
+            return '(int(*)[3])ranges'
+        if a.is_array or not a.parameter.is_input or a.form in ('any', 'pointer'):
+            return a.c_name
+        return '*' + a.c_name
+
+    def add_handle(self, a):
+        word, name = handle_word(a), a.c_name
+        if a.parameter.is_input:
+            self.arguments.append(f'mur_{word}_in(*{name})')
+            if word == 'request' and self.procedure.short in COMPLETING:
+                self.locals.append(f'MPI_Request {name}_value = mur_request_in(*{name})')
+                self.arguments[-1] = f'{name}_value'
+                self.always.append(f'mur_pending_settle({name}, &{name}_value, 1);')
+            return
+        start = f' = mur_{word}_in(*{name})' if a.parameter.direction == '*' else ''
+        self.locals.append(f'{handle_type(a)} {name}_value{start}')
+        self.arguments.append(f'&{name}_value')
+        if word == 'request' and start:
+            self.add_pending(name, f'&{name}_value', '1')
+        out = f'*{name} = mur_{word}_out({name}_value);'
+        (self.always if start else self.success).append(out)
+
+    def add_pending(self, name, values, count):
+        """Sections that were copied for a request go back when it is complete (src/fortran/pending.c)."""
+        if self.procedure.short in COMPLETING:
+            self.always.append(f'mur_pending_settle({name}, {values}, {count});')
+        elif self.procedure.short in STARTING:
+            self.before.append(f'mur_pending_start({name}, {count});')
+        elif self.procedure.short == 'Request_free':
+            self.before.append(f'mur_pending_forget({name});')
+
+    def add_array(self, a):
+        name, count = a.c_name, count_of(self.procedure, a)
+        if a.form == 'logical' and not a.parameter.is_input:
+            self.arguments.append(name)
+            self.success.append(f'mur_logicals_out({name}, {count});')
+            return
+        word = 'logical' if a.form == 'logical' else handle_word(a)
+        self.locals.append(f'struct mur_list {name}_list')
+        value = f'mur_{word}s_in(&{name}_list, {name}, {count})'
+        if word == 'request':
+            self.locals.append(f'MPI_Request *{name}_values = {value}')
+            value = f'{name}_values'
+            self.add_pending(name, f'{name}_values', count)
+            if a.parameter.direction == '*':
+                self.always.append(f'mur_requests_out({name}, {name}_values, {count});')
+        elif self.procedure.short.lower().find('alltoallw') >= 0 and name == 'sendtypes':
+            value = f'mur_is_in_place(sendbuf) ? mur_{word}s_in(&{name}_list, NULL, 0) : {value}'
+        self.arguments.append(value)
+        self.always.append(f'mur_list_free(&{name}_list);')
+
+    def add_string(self, a):
+        name = a.c_name
+        if a.parameter.is_input:
+            trim = '_stripped' if self.procedure.function.chapter == 'info' else ''
+            self.locals.append(f'struct mur_text {name}_text')
+            self.arguments.append(f'mur_text_in{trim}(&{name}_text, {name}, {name}_length)')
+            self.always.append(f'mur_text_free(&{name}_text);')
+            return
+        self.locals.append(f'char {name}_text[MPI_MAX_{fortran.C_STRING_LENGTHS[self.procedure.short]}]')
+        self.arguments.append(name + '_text')
+        self.success.append(f'mur_text_out({name}, {name}_length, {name}_text);')
+
+
+def core(procedure):
+    """The function that takes the addresses of buffers."""
+    call = Call(procedure)
+    name = procedure.core
+    is_static = procedure.large and procedure.has_choice
+    target = f'PMPI_{procedure.short}{"_c" if procedure.large else ""}({", ".join(call.arguments)})'
+    if procedure.result:
+        c_type = {'DOUBLE': 'double', 'ADDRESS': 'MPI_Aint'}[procedure.result]
+        return [f'{c_type} {name}({signature(procedure)})', '{', f'    return {target};', '}']
+    lines = [wrapped(f'{"static " if is_static else ""}void {name}({signature(procedure)})'), '{']
+    lines += [f'    {local};' for local in call.locals]
+    if call.before:
+        lines += ['    int code;', ''] + ['    ' + line for line in call.before] + [wrapped(f'    code = {target};', ' ' * 8)]
+    else:
+        lines += [wrapped(f'    int code = {target};', ' ' * 8), '']
+    # Of several outputs, those that others count come last.
+    success = sorted(call.success, key=lambda line: 'resultlen' in line)
+    if len(success) == 1:
+        lines += ['    if (!code)', '        ' + success[0]]
+    elif success:
+        lines += ['    if (!code) {'] + ['        ' + line for line in success] + ['    }']
+    lines += ['    ' + line for line in call.always]
+    return lines + ['    mur_give(ierror, code);', '}']
+
+
+def names(procedure):
+    """The names under which compilers look for the procedure."""
+    lower = procedure.short.lower()
+    lines = []
+    if not procedure.large:
+        lines.append(f'MUR_OTHER_NAMES({procedure.core}, {lower}, {lower.upper()})')
+        if any(a.c_name == 'baseptr' for a in procedure.arguments):
+            lines.append(f'MUR_ALL_NAMES({procedure.core}, {lower}_cptr, {lower.upper()}_CPTR)')
+        if not procedure.has_choice and fortran.ONLY.get(procedure.short) != 'f90':
+            lines.append(f'MUR_ALL_NAMES({procedure.core}, {lower}_f08, {lower.upper()}_F08)')
+    elif not procedure.has_choice:
+        lines.append(f'MUR_OTHER_NAMES({procedure.core}, {lower}_c_f08, {lower.upper()}_C_F08)')
+    return lines
+
+
+# ---- Descriptors
+
+def section_mode(procedure, argument):
+    """How a buffer that is not contiguous is handled: see src/fortran/section.h."""
+    short, chapter = procedure.short, procedure.function.chapter
+    if short in fortran.REFUSING:
+        return 'MUR_SECTION_REFUSED', None, None
+    arguments = procedure.arguments
+    rest = arguments[arguments.index(argument) + 1:]
+    following = next((i for i, a in enumerate(rest) if a.form == 'choice'), len(rest))
+    own = rest[:following]
+    count = next((a for a in own if a.kind_name == 'count' and not a.is_array), None)
+    datatype = next((a for a in own if a.kind_name in ('committed', 'anytype') and not a.is_array), None)
+    reduces = chapter == 'collective' and any(a.kind_name == 'op' for a in arguments)
+    # The call returns before it is done, and nothing tells when.
+    must = (chapter == fortran.ONE_SIDED and not procedure.has_request) or short.endswith('_begin')
+    if count and datatype and not reduces and (short, argument.c_name) not in fortran.BLOCKS:
+        return 'MUR_SECTION_TYPED' if must else 'MUR_SECTION_TYPED_OR_COPIED', count, datatype
+    return 'MUR_SECTION_REFUSED' if must else 'MUR_SECTION_COPIED', None, None
+
+
+def passed(procedure, replaced=None, ierror='ierror'):
+    """The arguments with which a function with descriptors calls the core."""
+    replaced = replaced or {}
+    arguments, lengths = [], []
+    for a in procedure.arguments:
+        if a.c_name in replaced:
+            arguments.append(replaced[a.c_name])
+        elif a.form in ('choice', 'string'):
+            arguments.append(f'{a.c_name}->base_addr')
+        else:
+            arguments.append(a.c_name)
+        if a.form == 'string':
+            lengths.append(f'{a.c_name}->elem_len')
+    return ', '.join(arguments + [ierror] + lengths)
+
+
+def slow_path(procedure, buffers):
+    """The function for sections that are not contiguous."""
+    size = 'large' if procedure.large else 'small'
+    request = 'request' if procedure.has_request else 'NULL'
+    persistent = 'true' if procedure.short.endswith('_init') else 'false'
+    name = f'{procedure.short.lower()}_{"c_" if procedure.large else ""}sections'
+    lines = [wrapped(f'static MUR_SLOW void {name}({signature(procedure, "struct mur_descriptor")})'), '{',
+             f'    struct mur_sections sections = {{.name = "{procedure.name()}", .request = {request}, '
+             f'.is_persistent = {persistent}}};']
+    replaced = {}
+    for i, buffer in enumerate(buffers):
+        mode, count, datatype = section_mode(procedure, buffer)
+        direction = 'true' if buffer.intent == 'IN' else 'false'
+        of = f'*{count.c_name}, *{datatype.c_name}' if count else '0, 0'
+        lines.append(wrapped(f'    mur_section_add(&sections, {buffer.c_name}, {mode}, {direction}, {of});', ' ' * 8))
+        replaced[buffer.c_name] = f'sections.parts[{i}].address'
+        if count:
+            replaced[count.c_name] = f'&sections.parts[{i}].{size}_count'
+            replaced[datatype.c_name] = f'&sections.parts[{i}].datatype'
+    lines.insert(3, '')
+    lines += ['    if (!sections.code)',
+              wrapped(f'        {procedure.core}({passed(procedure, replaced, "&sections.code")});', ' ' * 12),
+              '    mur_sections_end(&sections, ierror);', '}']
+    return name, lines
+
+
+def with_descriptors(procedure):
+    buffers = [a for a in procedure.arguments if a.form == 'choice']
+    specific = procedure.specific('PMPI_')
+    head = [wrapped(f'void {specific}({signature(procedure, "struct mur_descriptor")})'), '{']
+    call = wrapped(f'    {procedure.core}({passed(procedure)});', ' ' * 8)
+    tail = ['}', f'MUR_WEAK({procedure.specific()}, {specific})', '']
+    if procedure.short in fortran.BASE:
+        return head + [call] + tail
+    slow, lines = slow_path(procedure, buffers)
+    whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)
+    arguments = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
+    return lines + [''] + head + [f'    if (MUR_LIKELY({whole}))', '    ' + call, '    else',
+                                  wrapped(f'        {slow}({arguments});', ' ' * 12)] + tail
+
+
+def chapter_wrappers(chapter):
+    lines = [TOP.format(chapter)]
+    seen = set()
+    for interface in ('f08', 'f90'):
+        for procedure in fortran.procedures(interface):
+            if procedure.function.chapter != chapter or procedure.core in seen or procedure.is_by_hand:
+                continue
+            seen.add(procedure.core)
+            lines += core(procedure) + names(procedure) + ['']
+            if procedure.has_choice:
+                lines += with_descriptors(procedure)
+    return '\n'.join(lines)
+
+
+def chapters():
+    """The chapters that Fortran has anything of."""
+    found = []
+    for procedure in fortran.procedures('f90'):
+        if procedure.function.chapter not in found and not procedure.is_by_hand:
+            found.append(procedure.function.chapter)
+    return found

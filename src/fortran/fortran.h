@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What the Fortran procedures are made of: names, handles, truth values, special addresses, strings, lists.
+ *
+ * This part is a library of its own, libmpi_abi_fortran. It sees the core through mpi.h alone, so it works with any MPI
+ * that has the standard ABI, and programs in C do not carry it. Fortran passes addresses. An INTEGER is a C int; a
+ * handle is the number that MPI_X_toint gives; a status has the layout of MPI_Status; the lengths of strings come last,
+ * as size_t. The same C function serves mpif.h, module mpi and module mpi_f08; only what has choice buffers in mpi_f08
+ * has a second one (section.h).
+ *
+ * The generated wrappers (build/generated/fortran/) call PMPI_ names: a tool that intercepts Fortran's MPI_Send and C's
+ * MPI_Send sees each call once. */
+#ifndef MUR_FORTRAN_FORTRAN_H
+#define MUR_FORTRAN_FORTRAN_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "mpi.h"
+
+/* Nobody includes prototypes of these functions: Fortran has interfaces of its own. */
+#pragma GCC diagnostic ignored "-Wmissing-prototypes"
+
+#define MUR_SLOW __attribute__((noinline, cold))
+#define MUR_LIKELY(condition) __builtin_expect(!!(condition), 1)
+
+/* ---- Names. Compilers append one underscore (most), two (-fsecond-underscore, where there is one already), none, or
+ * use capitals. `target` is pmpi_<lower>_, or another function of this file. */
+#define MUR_STRONG(name, target) extern __typeof__(target) name __attribute__((alias(#target)));
+#define MUR_WEAK(name, target) extern __typeof__(target) name __attribute__((weak, alias(#target)));
+#define MUR_OTHER_NAMES(target, lower, upper)                                                                          \
+    MUR_STRONG(pmpi_##lower##__, target)                                                                               \
+    MUR_STRONG(pmpi_##lower, target)                                                                                   \
+    MUR_STRONG(PMPI_##upper, target)                                                                                   \
+    MUR_WEAK(mpi_##lower##_, target)                                                                                   \
+    MUR_WEAK(mpi_##lower##__, target) MUR_WEAK(mpi_##lower, target) MUR_WEAK(MPI_##upper, target)
+#define MUR_FOUR_NAMES(target, lower, upper)                                                                           \
+    MUR_WEAK(lower##_, target) MUR_WEAK(lower##__, target) MUR_WEAK(lower, target) MUR_WEAK(upper, target)
+/* The capitals of predefined callbacks are macros of mpi.h. */
+#define MUR_PREDEFINED(target, lower, UPPER)                                                                           \
+    MUR_WEAK(mpi_##lower##_, target) MUR_WEAK(mpi_##lower##__, target) MUR_WEAK(mpi_##lower, target)                   \
+    extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER) __attribute__((weak, alias(#target)));
+#define MUR_ALL_NAMES(target, lower, upper)                                                                            \
+    MUR_STRONG(pmpi_##lower##_, target) MUR_OTHER_NAMES(target, lower, upper)
+
+/* ---- Special addresses: constants that are places in memory (MPI-5.0 §2.5.4). All three interfaces declare this one
+ * block by its binding label, in the order of SPECIAL in api/fortran.py. The linker may place it in the program, so it
+ * is found through the global offset table. */
+struct mur_special {
+    MPI_Fint bottom, in_place, buffer_automatic, errcodes_ignore, unweighted, weights_empty;
+    MPI_Fint status_ignore[MPI_F_STATUS_SIZE], statuses_ignore[MPI_F_STATUS_SIZE];
+    char argv_null, argvs_null;
+};
+extern struct mur_special mur_fortran_special_block __asm__("mur_fortran_special");
+
+static inline bool mur_is_special(const void *address)
+{
+    return (uintptr_t)address - (uintptr_t)&mur_fortran_special_block < sizeof mur_fortran_special_block;
+}
+
+/* A choice buffer in C. */
+static inline void *mur_buffer(const void *address)
+{
+    if (MUR_LIKELY(!mur_is_special(address)))
+        return (void *)address;
+    if (address == &mur_fortran_special_block.bottom)
+        return MPI_BOTTOM;
+    if (address == &mur_fortran_special_block.in_place)
+        return MPI_IN_PLACE;
+    if (address == &mur_fortran_special_block.buffer_automatic)
+        return MPI_BUFFER_AUTOMATIC;
+    return (void *)address;
+}
+
+static inline bool mur_is_in_place(const void *address)
+{
+    return address == &mur_fortran_special_block.in_place;
+}
+
+static inline MPI_Status *mur_status(MPI_Fint *status)
+{
+    return mur_is_special(status) ? MPI_STATUS_IGNORE : (MPI_Status *)status;
+}
+
+static inline int *mur_weights(const MPI_Fint *weights)
+{
+    if (weights == &mur_fortran_special_block.unweighted)
+        return MPI_UNWEIGHTED;
+    if (weights == &mur_fortran_special_block.weights_empty)
+        return MPI_WEIGHTS_EMPTY;
+    return (int *)weights;
+}
+
+/* ---- Truth values: 1 and 0, unless MPI_Abi_set_fortran_booleans said otherwise. What is not false is true. */
+extern MPI_Fint mur_fortran_true, mur_fortran_false;
+
+static inline int mur_logical_in(MPI_Fint value)
+{
+    return value != mur_fortran_false;
+}
+
+static inline MPI_Fint mur_logical_out(int value)
+{
+    return value ? mur_fortran_true : mur_fortran_false;
+}
+
+void mur_logicals_out(MPI_Fint *values, int count);
+
+/* ---- Handles. The numbers of the ABI's predefined handles are their constants. A number that stands for nothing
+ * becomes an address that is no object, so that C's message shows it. */
+enum { MUR_FORTRAN_CONSTANTS = 4096 };
+
+#define MUR_FORTRAN_HANDLE(Name, Stem, lower, null)                                                                    \
+    static inline MPI_##Name mur_##lower##_in(MPI_Fint number)                                                         \
+    {                                                                                                                  \
+        MPI_##Name handle;                                                                                             \
+                                                                                                                       \
+        if ((uint32_t)number < MUR_FORTRAN_CONSTANTS)                                                                  \
+            return (MPI_##Name)(intptr_t)number;                                                                       \
+        handle = PMPI_##Stem##_fromint(number);                                                                        \
+        return handle == null ? (MPI_##Name)(intptr_t)number : handle;                                                 \
+    }                                                                                                                  \
+    static inline MPI_Fint mur_##lower##_out(MPI_##Name handle)                                                        \
+    {                                                                                                                  \
+        return (uintptr_t)handle < MUR_FORTRAN_CONSTANTS ? (MPI_Fint)(intptr_t)handle : PMPI_##Stem##_toint(handle);   \
+    }
+MUR_FORTRAN_HANDLE(Comm, Comm, comm, MPI_COMM_NULL)
+MUR_FORTRAN_HANDLE(Datatype, Type, datatype, MPI_DATATYPE_NULL)
+MUR_FORTRAN_HANDLE(Errhandler, Errhandler, errhandler, MPI_ERRHANDLER_NULL)
+MUR_FORTRAN_HANDLE(File, File, file, MPI_FILE_NULL)
+MUR_FORTRAN_HANDLE(Group, Group, group, MPI_GROUP_NULL)
+MUR_FORTRAN_HANDLE(Info, Info, info, MPI_INFO_NULL)
+MUR_FORTRAN_HANDLE(Message, Message, message, MPI_MESSAGE_NULL)
+MUR_FORTRAN_HANDLE(Op, Op, op, MPI_OP_NULL)
+MUR_FORTRAN_HANDLE(Request, Request, request, MPI_REQUEST_NULL)
+MUR_FORTRAN_HANDLE(Session, Session, session, MPI_SESSION_NULL)
+MUR_FORTRAN_HANDLE(Win, Win, win, MPI_WIN_NULL)
+
+/* ---- Lists: arrays of handles or truth values as C has them. The elements of short ones are in the struct itself, the
+ * others are allocated; without memory for them the result is NULL, which the C call reports. A negative count is none,
+ * and reported by the C call as well. */
+struct mur_list {
+    void *all;
+    void *few[32];
+};
+
+MPI_Request *mur_requests_in(struct mur_list *list, const MPI_Fint *numbers, int count);
+MPI_Datatype *mur_datatypes_in(struct mur_list *list, const MPI_Fint *numbers, int count);
+MPI_Info *mur_infos_in(struct mur_list *list, const MPI_Fint *numbers, int count);
+int *mur_logicals_in(struct mur_list *list, const MPI_Fint *values, int count);
+void mur_list_free(struct mur_list *list);
+
+/* Completed requests become MPI_REQUEST_NULL. */
+void mur_requests_out(MPI_Fint *numbers, const MPI_Request *requests, int count);
+
+/* Fortran counts from one. MPI_UNDEFINED stays. */
+void mur_indices_out(MPI_Fint *indices, int count);
+
+/* The number of elements of arrays with one for each rank that the communicator talks to, or for each neighbour. An
+ * invalid communicator has none. */
+int mur_peers(MPI_Comm comm);
+int mur_neighbors(MPI_Comm comm, bool are_sent_to);
+
+/* ---- Strings. Trailing blanks are padding; of the keys and values of info objects so are leading ones. */
+struct mur_text {
+    char *all;
+    char few[256];
+};
+char *mur_text_in(struct mur_text *text, const char *string, size_t length);
+char *mur_text_in_stripped(struct mur_text *text, const char *string, size_t length);
+void mur_text_free(struct mur_text *text);
+
+/* Copies a C string into a Fortran one: cut, or padded with blanks. */
+void mur_text_out(char *string, size_t length, const char *text);
+
+/* How many characters of a text a Fortran string of this length can show. */
+static inline int mur_text_shown(int wanted, size_t length)
+{
+    return (size_t)wanted < length ? wanted : (int)length;
+}
+
+/* ---- Results. In mpi_f08 `ierror` is optional. An error that nobody gets is told on standard error. */
+MUR_SLOW void mur_error_lost(int code);
+
+static inline void mur_give(MPI_Fint *ierror, int code)
+{
+    if (MUR_LIKELY(ierror != NULL))
+        *ierror = code;
+    else if (code)
+        mur_error_lost(code);
+}
+
+/* ---- Requests whose buffers were copied (pending.c): before a start, after a completing call with the handles as it
+ * left them, before the request is freed. */
+extern int mur_pending_count;
+void mur_pending_settle_all(const MPI_Fint *numbers, const MPI_Request *requests, int count);
+void mur_pending_start_all(const MPI_Fint *numbers, int count);
+void mur_pending_forget_one(MPI_Fint number);
+
+static inline void mur_pending_settle(const MPI_Fint *numbers, const MPI_Request *requests, int count)
+{
+    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+        mur_pending_settle_all(numbers, requests, count);
+}
+
+static inline void mur_pending_start(const MPI_Fint *numbers, int count)
+{
+    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+        mur_pending_start_all(numbers, count);
+}
+
+static inline void mur_pending_forget(const MPI_Fint *number)
+{
+    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+        mur_pending_forget_one(*number);
+}
+
+#endif

@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Choice buffers of mpi_f08: TYPE(*), DIMENSION(..). The compiler passes a descriptor (ISO_Fortran_binding), which tells
+ * the place of every element. A contiguous buffer is its address. Any other is a section, and the call must act as if
+ * its elements lay side by side (MPI-5.0 §19.1.12):
+ *
+ *   typed    its shape and the datatype make a new datatype, of which the call gets one element. Nothing is copied.
+ *   copied   the elements are copied to memory side by side, and back after the call; of nonblocking calls when the
+ *            request is complete (pending.c). So are buffers of reductions, whose datatype must stay what it is, and
+ *            those of many blocks.
+ *   refused  neither is possible: an error. */
+#ifndef MUR_FORTRAN_SECTION_H
+#define MUR_FORTRAN_SECTION_H
+
+#include "fortran/fortran.h"
+
+enum { MUR_SECTION_RANKS = 15, MUR_SECTION_BUFFERS = 3 };
+
+/* CFI_cdesc_t as all compilers have it as far as we need: the standard fixes the first three members and the last. */
+struct mur_descriptor {
+    void *base_addr;
+    size_t elem_len;
+    int version;
+    int8_t rank;
+    int8_t others[3]; /* attribute and type, in an order that differs between compilers */
+    struct mur_dimension {
+        ptrdiff_t lower_bound, extent, sm; /* sm: bytes from one element to the next; extent -1: assumed size */
+    } dim[];
+};
+
+/* Whether the elements lie side by side. An array of assumed size is passed as the address of its first element. */
+static inline bool mur_is_contiguous(const struct mur_descriptor *buffer)
+{
+    ptrdiff_t expected = (ptrdiff_t)buffer->elem_len;
+
+    for (int i = 0; i < buffer->rank; i++) {
+        if (buffer->dim[i].extent == 0)
+            return true;
+        if (buffer->dim[i].sm != expected && buffer->dim[i].extent != 1)
+            return false;
+        expected *= buffer->dim[i].extent;
+    }
+    return true;
+}
+
+enum mur_section_mode {
+    MUR_SECTION_TYPED_OR_COPIED,
+    MUR_SECTION_TYPED,
+    MUR_SECTION_COPIED,
+    MUR_SECTION_REFUSED,
+};
+
+/* A buffer of a call. Address, count and datatype are what the call gets instead of the user's. */
+struct mur_part {
+    void *address;
+    MPI_Fint small_count;
+    MPI_Count large_count;
+    MPI_Fint datatype;
+    bool is_typed;                     /* the datatype was made for the call */
+    bool is_input;                     /* nothing goes back */
+    void *copy;                        /* NULL: not copied */
+    size_t bytes;                      /* of the copy */
+    struct mur_descriptor *descriptor; /* a copy of the user's, for the way back; only with `copy` */
+};
+
+struct mur_sections {
+    const char *name; /* of the call, for errors */
+    MPI_Fint *request; /* its output, NULL of blocking calls */
+    bool is_persistent;
+    MPI_Fint code;
+    int count;
+    struct mur_part parts[MUR_SECTION_BUFFERS];
+};
+
+/* Prepares the next buffer of the call. Sets `code` when it cannot be done. */
+void mur_section_add(struct mur_sections *sections, const struct mur_descriptor *buffer, enum mur_section_mode mode,
+                     bool is_input, MPI_Count count, MPI_Fint datatype);
+
+/* After the call, whose result is `code`: brings back what was copied, now or when the request is complete. */
+void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror);
+
+/* Copies a section's elements to `copy`, or back. */
+void mur_section_gather(const struct mur_descriptor *buffer, void *copy);
+void mur_section_scatter(const struct mur_descriptor *buffer, const void *copy);
+
+/* Takes over the copies of a call until its request is complete (pending.c). */
+void mur_pending_add(MPI_Fint request, bool is_persistent, const struct mur_sections *sections);
+void mur_part_free(struct mur_part *part);
+
+#endif
