@@ -9,6 +9,7 @@ import sys
 # From the top to the bottom; a part may include its own level and those below. Files that lie in launch/ itself are
 # the part 'launch', but for those that stand above all others there.
 LIBRARY = [
+    {'fortran'},
     {'mpi'},
     {'rma', 'io', 'topo', 'tool'},
     {'comm'},
