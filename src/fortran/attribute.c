@@ -243,18 +243,26 @@ MUR_OTHER_NAMES(pmpi_keyval_create_, keyval_create, KEYVAL_CREATE)
 
 void pmpi_attr_put_(const MPI_Fint *comm, const MPI_Fint *keyval, const MPI_Fint *value, MPI_Fint *ierror)
 {
-    MPI_Aint wide = *value;
+    union cell *cell = cell_new(*value);
+    int code = cell ? PMPI_Attr_put(mur_comm_in(*comm), *keyval, cell) : no_memory();
 
-    pmpi_comm_set_attr_(comm, keyval, &wide, ierror);
+    if (code && cell)
+        cell_free(cell);
+    mur_give(ierror, code);
 }
 MUR_OTHER_NAMES(pmpi_attr_put_, attr_put, ATTR_PUT)
 
 void pmpi_attr_get_(const MPI_Fint *comm, const MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *flag, MPI_Fint *ierror)
 {
-    MPI_Aint wide = *value;
+    void *pointer;
+    int found = 0, code = PMPI_Attr_get(mur_comm_in(*comm), *keyval, &pointer, &found);
 
-    pmpi_comm_get_attr_(comm, keyval, &wide, flag, ierror);
-    *value = (MPI_Fint)wide;
+    if (!code) {
+        *flag = mur_logical_out(found);
+        if (found)
+            *value = (MPI_Fint)predefined_or_own(*keyval, pointer);
+    }
+    mur_give(ierror, code);
 }
 MUR_OTHER_NAMES(pmpi_attr_get_, attr_get, ATTR_GET)
 

@@ -98,10 +98,17 @@ MUR_ALL_NAMES(pmpi_session_get_nth_pset_, session_get_nth_pset_f08, SESSION_GET_
 
 /* ---- Datatypes and topologies */
 
-/* The handles that the call gave, as numbers. */
+/* Room for as many handles as the caller takes. */
+static MPI_Datatype *types_list(struct mur_list *list, MPI_Count count)
+{
+    list->all = count <= (MPI_Count)(sizeof list->few / sizeof list->few[0]) ? list->few
+                                                                             : malloc((size_t)count * sizeof(void *));
+    return list->all;
+}
+
 static void contents_out(MPI_Fint *numbers, const MPI_Datatype *types, MPI_Count count)
 {
-    for (MPI_Count i = 0; types && i < count; i++)
+    for (MPI_Count i = 0; i < count; i++)
         numbers[i] = mur_datatype_out(types[i]);
 }
 
@@ -111,14 +118,12 @@ void pmpi_type_get_contents_(const MPI_Fint *datatype, const MPI_Fint *max_integ
 {
     MPI_Datatype type = mur_datatype_in(*datatype);
     struct mur_list list;
-    MPI_Datatype *types = mur_datatypes_in(&list, NULL, 0);
-    int given[3] = {0}, combiner;
-    int code = PMPI_Type_get_envelope(type, &given[0], &given[1], &given[2], &combiner);
+    MPI_Datatype *types = types_list(&list, *max_datatypes);
+    int given[3], combiner;
+    int code = PMPI_Type_get_contents(type, *max_integers, *max_addresses, *max_datatypes, integers, addresses, types);
 
-    if (!code && given[2] > (int)(sizeof list.few / sizeof list.few[0]))
-        list.all = types = malloc((size_t)given[2] * sizeof *types);
     if (!code)
-        code = PMPI_Type_get_contents(type, *max_integers, *max_addresses, *max_datatypes, integers, addresses, types);
+        code = PMPI_Type_get_envelope(type, &given[0], &given[1], &given[2], &combiner);
     if (!code)
         contents_out(datatypes, types, given[2]);
     mur_list_free(&list);
@@ -134,15 +139,14 @@ void pmpi_type_get_contents_c_f08_(const MPI_Fint *datatype, const MPI_Count *ma
 {
     MPI_Datatype type = mur_datatype_in(*datatype);
     struct mur_list list;
-    MPI_Datatype *types = mur_datatypes_in(&list, NULL, 0);
-    MPI_Count given[4] = {0};
-    int combiner, code = PMPI_Type_get_envelope_c(type, &given[0], &given[1], &given[2], &given[3], &combiner);
-
-    if (!code && given[3] > (MPI_Count)(sizeof list.few / sizeof list.few[0]))
-        list.all = types = malloc((size_t)given[3] * sizeof *types);
-    if (!code)
-        code = PMPI_Type_get_contents_c(type, *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
+    MPI_Datatype *types = types_list(&list, *max_datatypes);
+    MPI_Count given[4];
+    int combiner;
+    int code = PMPI_Type_get_contents_c(type, *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
                                         integers, addresses, large_counts, types);
+
+    if (!code)
+        code = PMPI_Type_get_envelope_c(type, &given[0], &given[1], &given[2], &given[3], &combiner);
     if (!code)
         contents_out(datatypes, types, given[3]);
     mur_list_free(&list);
