@@ -1,21 +1,23 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Nonblocking receives into ASYNCHRONOUS variables, compiled with -O3: the compiler must not keep the variable in a
-! register, or read it before the wait.
+! Nonblocking receives into ASYNCHRONOUS variables, compiled with -O3: the compiler must not use a value from before the
+! wait after it.
 module work
   use mpi_f08
   implicit none
 contains
-  ! With everything in sight of the optimiser, the local variable has the constant 1 at its use unless something told it
-  ! that MPI changes the variable between MPI_Irecv and MPI_Wait.
+  ! `before` is there to tempt the optimiser: without ASYNCHRONOUS, gfortran takes that value for the one after the wait,
+  ! since the call of MPI_Waitall has nothing to do with the variable.
   integer function received(from, value)
     integer, intent(in) :: from, value
     integer, asynchronous :: buffer
+    integer :: before
     type(MPI_Request) :: requests(2)
     buffer = 1
     call MPI_Irecv(buffer, 1, MPI_INTEGER, from, 0, MPI_COMM_WORLD, requests(1))
     call MPI_Isend(value, 1, MPI_INTEGER, from, 0, MPI_COMM_WORLD, requests(2))
+    before = buffer
     call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
-    received = buffer
+    received = buffer + 0 * before
   end function
 end module
 
