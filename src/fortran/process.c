@@ -42,20 +42,26 @@ static void agree_on_sizes(void)
     PMPI_Info_free(&info);
 }
 
+/* After MPI has started: not every MPI can tell before. */
+static int agree(int code)
+{
+    if (!code) {
+        agree_on_booleans();
+        agree_on_sizes();
+    }
+    return code;
+}
+
 void pmpi_init_(MPI_Fint *ierror)
 {
-    agree_on_booleans();
-    agree_on_sizes();
-    mur_give(ierror, PMPI_Init(NULL, NULL));
+    mur_give(ierror, agree(PMPI_Init(NULL, NULL)));
 }
 MUR_OTHER_NAMES(pmpi_init_, init, INIT)
 MUR_ALL_NAMES(pmpi_init_, init_f08, INIT_F08)
 
 void pmpi_init_thread_(const MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror)
 {
-    agree_on_booleans();
-    agree_on_sizes();
-    mur_give(ierror, PMPI_Init_thread(NULL, NULL, *required, provided));
+    mur_give(ierror, agree(PMPI_Init_thread(NULL, NULL, *required, provided)));
 }
 MUR_OTHER_NAMES(pmpi_init_thread_, init_thread, INIT_THREAD)
 MUR_ALL_NAMES(pmpi_init_thread_, init_thread_f08, INIT_THREAD_F08)
