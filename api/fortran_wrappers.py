@@ -13,6 +13,9 @@ TOP = '''\
 #include "fortran/section.h"
 '''
 
+# Those whose own cost shows in a message's latency: predefined handles and plain buffers take a short way.
+QUICK = ('Send', 'Recv', 'Isend', 'Irecv')
+
 INDICES = ('indx', 'array_of_indices')
 COMPLETING = ('Wait', 'Test', 'Waitall', 'Testall', 'Waitany', 'Testany', 'Waitsome', 'Testsome', 'Request_get_status',
               'Request_get_status_all', 'Request_get_status_any', 'Request_get_status_some')
@@ -165,16 +168,49 @@ class Call:
         self.success.append(f'mur_text_out({name}, {name}_length, {name}_text);')
 
 
-def core(procedure):
+def is_quick(procedure):
+    return procedure.short in QUICK and not procedure.large
+
+
+def quick_core(procedure):
+    """The function that takes the addresses of buffers, and its short way."""
+    general = procedure.short.lower() + '_general'
+    handles = [a.c_name for a in procedure.arguments if a.form == 'handle' and a.parameter.is_input]
+    buffers = [a.c_name for a in procedure.arguments if a.form == 'choice']
+    call = Call(procedure)
+    for i, argument in enumerate(procedure.arguments):
+        if argument.c_name in handles:
+            call.arguments[i] = f'({handle_type(argument)})(intptr_t)*{argument.c_name}'
+        elif argument.c_name in buffers:
+            call.arguments[i] = argument.c_name
+    condition = ' && '.join([f'mur_are_constants({" | ".join("*" + h for h in handles)})'] +
+                            [f'!mur_is_special({b})' for b in buffers])
+    names_in_call = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
+    lines = [f'extern __typeof__(PMPI_{procedure.short}) PMPI_{procedure.short} __attribute__((noplt));', '']
+    lines += core(procedure, f'static MUR_APART void {general}')
+    lines += ['', wrapped(f'void {procedure.core}({signature(procedure)})'), '{']
+    lines += [f'    {local};' for local in call.locals] + ['    int code;', '']
+    lines += [f'    if (!MUR_LIKELY({condition})) {{', wrapped(f'        {general}({names_in_call});', ' ' * 12),
+              '        return;', '    }',
+              wrapped(f'    code = PMPI_{procedure.short}({", ".join(call.arguments)});', ' ' * 8)]
+    for line in call.success:
+        lines += ['    if (!code)', '        ' + line]
+    return lines + ['    mur_give(ierror, code);', '}']
+
+
+def core(procedure, head=None):
     """The function that takes the addresses of buffers."""
+    if is_quick(procedure) and not head:
+        return quick_core(procedure)
     call = Call(procedure)
     name = procedure.core
     is_static = procedure.large and procedure.has_choice
+    head = head or f'{"static " if is_static else ""}void {name}'
     target = f'PMPI_{procedure.short}{"_c" if procedure.large else ""}({", ".join(call.arguments)})'
     if procedure.result:
         c_type = {'DOUBLE': 'double', 'ADDRESS': 'MPI_Aint'}[procedure.result]
         return [f'{c_type} {name}({signature(procedure)})', '{', f'    return {target};', '}']
-    lines = [wrapped(f'{"static " if is_static else ""}void {name}({signature(procedure)})'), '{']
+    lines = [wrapped(f'{head}({signature(procedure)})'), '{']
     lines += [f'    {local};' for local in call.locals]
     if call.before:
         lines += ['    int code;', ''] + ['    ' + line for line in call.before] + [wrapped(f'    code = {target};', ' ' * 8)]
@@ -248,7 +284,7 @@ def slow_path(procedure, buffers):
     request = 'request' if procedure.has_request else 'NULL'
     persistent = 'true' if procedure.short.endswith('_init') else 'false'
     name = f'{procedure.short.lower()}_{"c_" if procedure.large else ""}sections'
-    lines = [wrapped(f'static MUR_SLOW void {name}({signature(procedure, "struct mur_descriptor")})'), '{',
+    lines = [wrapped(f'static MUR_APART void {name}({signature(procedure, "struct mur_descriptor")})'), '{',
              f'    struct mur_sections sections = {{.name = "{procedure.name()}", .request = {request}, '
              f'.is_persistent = {persistent}}};']
     replaced = {}
@@ -261,7 +297,9 @@ def slow_path(procedure, buffers):
         if count:
             replaced[count.c_name] = f'&sections.parts[{i}].{size}_count'
             replaced[datatype.c_name] = f'&sections.parts[{i}].datatype'
-    lines.insert(3, '')
+    whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)
+    lines[3:3] = ['', f'    if ({whole}) {{', wrapped(f'        {procedure.core}({passed(procedure)});', ' ' * 12),
+                  '        return;', '    }']
     lines += ['    if (!sections.code)',
               wrapped(f'        {procedure.core}({passed(procedure, replaced, "&sections.code")});', ' ' * 12),
               '    mur_sections_end(&sections, ierror);', '}']
@@ -277,7 +315,7 @@ def with_descriptors(procedure):
     if procedure.short in fortran.BASE:
         return head + [call] + tail
     slow, lines = slow_path(procedure, buffers)
-    whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)
+    whole = ' && '.join(f'mur_is_plain({b.c_name})' for b in buffers)
     arguments = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
     return lines + [''] + head + [f'    if (MUR_LIKELY({whole}))', '    ' + call, '    else',
                                   wrapped(f'        {slow}({arguments});', ' ' * 12)] + tail

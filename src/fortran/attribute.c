@@ -130,7 +130,7 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
     if (key->old_delete)
         key->old_delete(&handle, &keyval, &old_value, &key->old_extra_state, &ierror);
     else
-        key->delete(&handle, &keyval, &value, &key->extra_state, &ierror);
+        key->delete (&handle, &keyval, &value, &key->extra_state, &ierror);
     if (!ierror && is_cell(pointer))
         cell_free(pointer);
     return ierror;
@@ -183,12 +183,12 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
     MUR_OTHER_NAMES(pmpi_##lower##_get_attr_, lower##_get_attr, UPPER##_GET_ATTR)                                      \
     MUR_ALL_NAMES(pmpi_##lower##_get_attr_, lower##_get_attr_f08, UPPER##_GET_ATTR_F08)
 
-#define mur_Comm_number mur_comm_out
-#define mur_Comm_handle mur_comm_in
+#define mur_Comm_number     mur_comm_out
+#define mur_Comm_handle     mur_comm_in
 #define mur_Datatype_number mur_datatype_out
 #define mur_Datatype_handle mur_datatype_in
-#define mur_Win_number mur_win_out
-#define mur_Win_handle mur_win_in
+#define mur_Win_number      mur_win_out
+#define mur_Win_handle      mur_win_in
 
 /* The class only: this is no error of an argument. */
 static int no_memory(void)
@@ -209,7 +209,8 @@ static struct key *key_new(copy_function *copy, delete_function *delete, MPI_Ain
     return key;
 }
 
-/* In C the predefined attributes are pointers to integers, but for the base of a window, which is the address itself. */
+/* In C the predefined attributes are pointers to integers, but for the base of a window, which is the address itself.
+ */
 static MPI_Aint predefined_or_own(int keyval, const void *pointer)
 {
     if (keyval == MPI_WIN_BASE)

@@ -21,13 +21,14 @@
 /* Nobody includes prototypes of these functions: Fortran has interfaces of its own. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-#define MUR_SLOW __attribute__((noinline, cold))
+#define MUR_SLOW              __attribute__((noinline, cold))
+#define MUR_APART             __attribute__((noinline)) /* keeps a short way short */
 #define MUR_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* ---- Names. Compilers append one underscore (most), two (-fsecond-underscore, where there is one already), none, or
  * use capitals. `target` is pmpi_<lower>_, or another function of this file. */
 #define MUR_STRONG(name, target) extern __typeof__(target) name __attribute__((alias(#target)));
-#define MUR_WEAK(name, target) extern __typeof__(target) name __attribute__((weak, alias(#target)));
+#define MUR_WEAK(name, target)   extern __typeof__(target) name __attribute__((weak, alias(#target)));
 #define MUR_OTHER_NAMES(target, lower, upper)                                                                          \
     MUR_STRONG(pmpi_##lower##__, target)                                                                               \
     MUR_STRONG(pmpi_##lower, target)                                                                                   \
@@ -38,10 +39,11 @@
     MUR_WEAK(lower##_, target) MUR_WEAK(lower##__, target) MUR_WEAK(lower, target) MUR_WEAK(upper, target)
 /* The capitals of predefined callbacks are macros of mpi.h. */
 #define MUR_PREDEFINED(target, lower, UPPER)                                                                           \
-    MUR_WEAK(mpi_##lower##_, target) MUR_WEAK(mpi_##lower##__, target) MUR_WEAK(mpi_##lower, target)                   \
-    extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER) __attribute__((weak, alias(#target)));
-#define MUR_ALL_NAMES(target, lower, upper)                                                                            \
-    MUR_STRONG(pmpi_##lower##_, target) MUR_OTHER_NAMES(target, lower, upper)
+    MUR_WEAK(mpi_##lower##_, target)                                                                                   \
+    MUR_WEAK(mpi_##lower##__, target)                                                                                  \
+        MUR_WEAK(mpi_##lower, target) extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER)                   \
+            __attribute__((weak, alias(#target)));
+#define MUR_ALL_NAMES(target, lower, upper) MUR_STRONG(pmpi_##lower##_, target) MUR_OTHER_NAMES(target, lower, upper)
 
 /* ---- Special addresses: constants that are places in memory (MPI-5.0 §2.5.4). All three interfaces declare this one
  * block by its binding label, in the order of SPECIAL in api/fortran.py. The linker may place it in the program, so it
@@ -109,6 +111,12 @@ void mur_logicals_out(MPI_Fint *values, int count);
 /* ---- Handles. The numbers of the ABI's predefined handles are their constants. A number that stands for nothing
  * becomes an address that is no object, so that C's message shows it. */
 enum { MUR_FORTRAN_CONSTANTS = 4096 };
+
+/* Of several numbers combined with "or": whether all are those of predefined handles. */
+static inline bool mur_are_constants(MPI_Fint numbers)
+{
+    return (uint32_t)numbers < MUR_FORTRAN_CONSTANTS;
+}
 
 #define MUR_FORTRAN_HANDLE(Name, Stem, lower, null)                                                                    \
     static inline MPI_##Name mur_##lower##_in(MPI_Fint number)                                                         \

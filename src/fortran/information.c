@@ -47,7 +47,8 @@ void pmpi_info_get_(const MPI_Fint *info, const char *key, const MPI_Fint *value
     struct mur_text key_text, value_text;
     int found = 0, length = mur_text_shown(*valuelen, value_length);
     char *text = room_for(&value_text, *valuelen, value_length);
-    int code = PMPI_Info_get(mur_info_in(*info), mur_text_in_stripped(&key_text, key, key_length), length, text, &found);
+    int code =
+        PMPI_Info_get(mur_info_in(*info), mur_text_in_stripped(&key_text, key, key_length), length, text, &found);
 
     if (!code) {
         *flag = mur_logical_out(found);
@@ -66,8 +67,8 @@ void pmpi_info_get_valuelen_(const MPI_Fint *info, const char *key, MPI_Fint *va
 {
     struct mur_text text;
     int found = 0;
-    int code = PMPI_Info_get_valuelen(mur_info_in(*info), mur_text_in_stripped(&text, key, key_length), valuelen,
-                                      &found);
+    int code =
+        PMPI_Info_get_valuelen(mur_info_in(*info), mur_text_in_stripped(&text, key, key_length), valuelen, &found);
 
     if (!code)
         *flag = mur_logical_out(found);
@@ -205,10 +206,10 @@ static void *automatic_out(void *address)
     }                                                                                                                  \
     MUR_OTHER_NAMES(pmpi_##lower##_c_f08_, lower##_c_f08, UPPER##_C_F08)
 #define MUR_NOTHING
-#define MUR_COMM_PARAMETER const MPI_Fint *comm,
-#define MUR_COMM_FIRST mur_comm_in(*comm),
+#define MUR_COMM_PARAMETER    const MPI_Fint *comm,
+#define MUR_COMM_FIRST        mur_comm_in(*comm),
 #define MUR_SESSION_PARAMETER const MPI_Fint *session,
-#define MUR_SESSION_FIRST mur_session_in(*session),
+#define MUR_SESSION_FIRST     mur_session_in(*session),
 MUR_DETACH(Buffer_detach, buffer_detach, BUFFER_DETACH, MUR_NOTHING, MUR_NOTHING)
 MUR_DETACH(Comm_detach_buffer, comm_detach_buffer, COMM_DETACH_BUFFER, MUR_COMM_PARAMETER, MUR_COMM_FIRST)
 MUR_DETACH(Session_detach_buffer, session_detach_buffer, SESSION_DETACH_BUFFER, MUR_SESSION_PARAMETER,

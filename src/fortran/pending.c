@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Nonblocking calls whose sections were copied: a table of requests by their number in Fortran. After every call that
  * completes requests, what came in is copied back to the sections of those that are complete. The table is empty in
- * nearly all programs, which look at one counter. A request that C completes without Fortran's knowledge is not seen. */
+ * nearly all programs, which look at one counter. A request that C completes without Fortran's knowledge is not seen.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -172,8 +172,8 @@ void pmpi_comm_spawn_(const char *command, const char *argv, const MPI_Fint *max
     char **arguments = !is_significant || mur_is_special(argv) ? NULL : arguments_in(argv, argv_length, argv_length);
     struct mur_text text = {.all = text.few};
     int code = PMPI_Comm_spawn(is_significant ? mur_text_in(&text, command, command_length) : "", arguments, *maxprocs,
-                               is_significant ? mur_info_in(*info) : MPI_INFO_NULL, *root, comm_value,
-                               &intercomm_value, errcodes_in(array_of_errcodes));
+                               is_significant ? mur_info_in(*info) : MPI_INFO_NULL, *root, comm_value, &intercomm_value,
+                               errcodes_in(array_of_errcodes));
 
     if (!code)
         *intercomm = mur_comm_out(intercomm_value);
@@ -196,16 +196,15 @@ static char ***all_arguments_in(const char *strings, size_t length, int count)
 
 void pmpi_comm_spawn_multiple_(const MPI_Fint *count, const char *array_of_commands, const char *array_of_argv,
                                const MPI_Fint *array_of_maxprocs, const MPI_Fint *array_of_info, const MPI_Fint *root,
-                               const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes,
-                               MPI_Fint *ierror, size_t command_length, size_t argv_length)
+                               const MPI_Fint *comm, MPI_Fint *intercomm, MPI_Fint *array_of_errcodes, MPI_Fint *ierror,
+                               size_t command_length, size_t argv_length)
 {
     MPI_Comm comm_value = mur_comm_in(*comm), intercomm_value;
     bool is_significant = is_root(comm_value, *root) && *count > 0;
     int given = is_significant ? *count : 0, code;
     char **commands = strings_in(array_of_commands, command_length, command_length, given);
-    char ***arguments = given && !mur_is_special(array_of_argv)
-                            ? all_arguments_in(array_of_argv, argv_length, given)
-                            : MPI_ARGVS_NULL;
+    char ***arguments =
+        given && !mur_is_special(array_of_argv) ? all_arguments_in(array_of_argv, argv_length, given) : MPI_ARGVS_NULL;
     struct mur_list infos;
 
     code = PMPI_Comm_spawn_multiple(*count, commands, arguments, array_of_maxprocs,

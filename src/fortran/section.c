@@ -6,6 +6,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+bool mur_is_contiguous(const struct mur_descriptor *buffer)
+{
+    ptrdiff_t expected = (ptrdiff_t)buffer->elem_len;
+
+    for (int i = 0; i < buffer->rank; i++) {
+        if (buffer->dim[i].extent == 0)
+            return true;
+        if (buffer->dim[i].sm != expected && buffer->dim[i].extent != 1)
+            return false;
+        expected *= buffer->dim[i].extent;
+    }
+    return true;
+}
+
 static MPI_Count element_count(const struct mur_descriptor *buffer)
 {
     MPI_Count count = 1;
@@ -147,8 +161,11 @@ void mur_section_add(struct mur_sections *sections, const struct mur_descriptor 
 {
     struct mur_part *part = &sections->parts[sections->count++];
 
-    *part = (struct mur_part){.address = buffer->base_addr, .small_count = (MPI_Fint)count, .large_count = count,
-                              .datatype = datatype, .is_input = is_input};
+    *part = (struct mur_part){.address = buffer->base_addr,
+                              .small_count = (MPI_Fint)count,
+                              .large_count = count,
+                              .datatype = datatype,
+                              .is_input = is_input};
     if (sections->code || mur_is_contiguous(buffer))
         return;
     if ((mode == MUR_SECTION_TYPED || mode == MUR_SECTION_TYPED_OR_COPIED) && add_typed(part, buffer, count, datatype))

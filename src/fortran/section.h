@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choice buffers of mpi_f08: TYPE(*), DIMENSION(..). The compiler passes a descriptor (ISO_Fortran_binding), which tells
- * the place of every element. A contiguous buffer is its address. Any other is a section, and the call must act as if
- * its elements lay side by side (MPI-5.0 §19.1.12):
+/* Choice buffers of mpi_f08: TYPE(*), DIMENSION(..). The compiler passes a descriptor (ISO_Fortran_binding), which
+ * tells the place of every element. A contiguous buffer is its address. Any other is a section, and the call must act
+ * as if its elements lay side by side (MPI-5.0 §19.1.12):
  *
  *   typed    its shape and the datatype make a new datatype, of which the call gets one element. Nothing is copied.
  *   copied   the elements are copied to memory side by side, and back after the call; of nonblocking calls when the
@@ -28,18 +28,12 @@ struct mur_descriptor {
 };
 
 /* Whether the elements lie side by side. An array of assumed size is passed as the address of its first element. */
-static inline bool mur_is_contiguous(const struct mur_descriptor *buffer)
-{
-    ptrdiff_t expected = (ptrdiff_t)buffer->elem_len;
+bool mur_is_contiguous(const struct mur_descriptor *buffer);
 
-    for (int i = 0; i < buffer->rank; i++) {
-        if (buffer->dim[i].extent == 0)
-            return true;
-        if (buffer->dim[i].sm != expected && buffer->dim[i].extent != 1)
-            return false;
-        expected *= buffer->dim[i].extent;
-    }
-    return true;
+/* Whether this is seen at once: of scalars and of arrays of one dimension. */
+static inline bool mur_is_plain(const struct mur_descriptor *buffer)
+{
+    return buffer->rank == 0 || (buffer->rank == 1 && buffer->dim[0].sm == (ptrdiff_t)buffer->elem_len);
 }
 
 enum mur_section_mode {
@@ -63,7 +57,7 @@ struct mur_part {
 };
 
 struct mur_sections {
-    const char *name; /* of the call, for errors */
+    const char *name;  /* of the call, for errors */
     MPI_Fint *request; /* its output, NULL of blocking calls */
     bool is_persistent;
     MPI_Fint code;

@@ -27,8 +27,9 @@ static int slot_of(procedure **table, procedure *wanted)
 
 static int too_many(void)
 {
-    static const char text[] = "Fortran procedures that are error handlers or reduction operations: there are more than "
-                               "256 different ones of a kind, which is the limit";
+    static const char text[] =
+        "Fortran procedures that are error handlers or reduction operations: there are more than "
+        "256 different ones of a kind, which is the limit";
     int code;
 
     if (PMPI_Add_error_code(MPI_ERR_OTHER, &code) || PMPI_Add_error_string(code, text))
@@ -89,7 +90,7 @@ static void run_op_c(int slot, void *in, void *inout, MPI_Count *len, MPI_Dataty
     }
 MUR_SLOTS(MUR_OP)
 
-#define MUR_OP_ADDRESS(slot) op_##slot,
+#define MUR_OP_ADDRESS(slot)   op_##slot,
 #define MUR_OP_C_ADDRESS(slot) op_c_##slot,
 static MPI_User_function *const op_table[] = {MUR_SLOTS(MUR_OP_ADDRESS)};
 static MPI_User_function_c *const op_c_table[] = {MUR_SLOTS(MUR_OP_C_ADDRESS)};
