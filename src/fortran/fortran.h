@@ -41,8 +41,8 @@
 #define MUR_PREDEFINED(target, lower, UPPER)                                                                           \
     MUR_WEAK(mpi_##lower##_, target)                                                                                   \
     MUR_WEAK(mpi_##lower##__, target)                                                                                  \
-        MUR_WEAK(mpi_##lower, target) extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER)                   \
-            __attribute__((weak, alias(#target)));
+    MUR_WEAK(mpi_##lower, target)                                                                                      \
+    extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER) __attribute__((weak, alias(#target)));
 #define MUR_ALL_NAMES(target, lower, upper) MUR_STRONG(pmpi_##lower##_, target) MUR_OTHER_NAMES(target, lower, upper)
 
 /* ---- Special addresses: constants that are places in memory (MPI-5.0 §2.5.4). All three interfaces declare this one
