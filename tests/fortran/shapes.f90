@@ -10,8 +10,8 @@ program shapes
     real(c_double) :: place(3)
     integer(c_int) :: id
   end type
-  integer :: rank, ranks, partner
-  call MPI_Init()
+  integer :: rank, ranks, partner, provided
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   partner = ieor(rank, 1)
@@ -24,6 +24,7 @@ program shapes
   call one_sided()
   call files()
   call refused()
+  call sessions()
   call MPI_Finalize()
 contains
   subroutine check(condition, what)
@@ -202,6 +203,33 @@ contains
     call MPI_File_read_at(file, 0_MPI_OFFSET_KIND, b(::2), 12, MPI_INTEGER, MPI_STATUS_IGNORE)
     call check(all(b(1:11:2) == a(2, :)) .and. all(b(13:23:2) == a(3, :)) .and. all(b(2::2) == 0), 'sections in files')
     call MPI_File_close(file)
+  end subroutine
+
+  ! The lengths of names count no NUL.
+  subroutine sessions()
+    type(MPI_Session) :: session
+    type(MPI_Group) :: group
+    character(len=MPI_MAX_PSET_NAME_LEN) :: name
+    integer :: sets, i, length, size
+    logical :: is_there
+    call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session)
+    call MPI_Session_get_num_psets(session, MPI_INFO_NULL, sets)
+    is_there = .false.
+    do i = 0, sets - 1
+      length = 0
+      call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, length, name)
+      call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, i, length, name)
+      call check(len_trim(name) == length, 'the length of the name of a process set')
+      is_there = is_there .or. name == 'mpi://WORLD'
+    end do
+    call check(is_there, 'the process set of the world')
+    call MPI_Group_from_session_pset(session, 'mpi://WORLD ', group)
+    call MPI_Group_size(group, size)
+    call check(size == ranks, 'the group of a process set')
+    call MPI_Group_free(group)
+    call MPI_Session_finalize(session)
+    call check(session == MPI_SESSION_NULL, 'the session is null')
+    call MPI_F_sync_reg(size)
   end subroutine
 
   subroutine refused()
