@@ -19,6 +19,7 @@ program shapes
   call components()
   call kinds_of_arrays()
   call datatypes_beside()
+  call datatype_lists()
   call blocks()
   call persistent()
   call one_sided()
@@ -127,6 +128,41 @@ contains
     call check(all(b(::3) == a(::3) + 100 * (partner - rank)), 'a datatype of two elements')
     call MPI_Type_free(gaps)
     call MPI_Type_free(pair)
+  end subroutine
+
+  ! Arrays of datatypes: for each rank, for each neighbour, and what a datatype was made of.
+  subroutine datatype_lists()
+    type(MPI_Datatype) :: single, record, types(max(ranks, 2)), parts(3)
+    type(MPI_Request) :: request
+    type(MPI_Comm) :: ring
+    integer, asynchronous :: out(ranks), in(ranks)
+    integer :: counts(max(ranks, 2)), displs(max(ranks, 2)), i, integers(4), combiner, n(3), pair(2)
+    integer(MPI_ADDRESS_KIND) :: places(max(ranks, 2)), addresses(3)
+    call MPI_Type_contiguous(1, MPI_INTEGER, single)
+    call MPI_Type_commit(single)
+    types = MPI_INTEGER
+    types(2) = single
+    counts = 1
+    displs = [(4 * i, i = 0, size(displs) - 1)]
+    places = displs
+    out = [(100 * rank + i, i = 0, ranks - 1)]
+    call MPI_Ialltoallw(out, counts, displs, types, in, counts, displs, types, MPI_COMM_WORLD, request)
+    call MPI_Wait(request, MPI_STATUS_IGNORE)
+    call check(all(in == [(100 * i + rank, i = 0, ranks - 1)]), 'datatypes for each rank')
+    call MPI_Cart_create(MPI_COMM_WORLD, 1, [ranks], [.true.], .false., ring)
+    pair = -1
+    call MPI_Neighbor_alltoallw([rank, rank + 50], counts, places, types, pair, counts, places, types, ring)
+    call check(pair(1) == modulo(rank - 1, ranks) + 50 .and. pair(2) == modulo(rank + 1, ranks), &
+               'datatypes for each neighbour')
+    call MPI_Comm_free(ring)
+    call MPI_Type_create_struct(2, [1, 2], [0_MPI_ADDRESS_KIND, 8_MPI_ADDRESS_KIND], [MPI_REAL, single], record)
+    call MPI_Type_get_envelope(record, n(1), n(2), n(3), combiner)
+    call MPI_Type_get_contents(record, 4, 3, 3, integers, addresses, parts)
+    call MPI_Type_size(parts(2), i)
+    call check(combiner == MPI_COMBINER_STRUCT .and. n(3) == 2 .and. parts(1) == MPI_REAL .and. i == 4 .and. &
+               integers(3) == 2 .and. addresses(2) == 8, 'what a datatype was made of')
+    call MPI_Type_free(record)
+    call MPI_Type_free(single)
   end subroutine
 
   subroutine blocks()
