@@ -273,7 +273,7 @@ HANDLE_GROUPS = {'op': 'Op', 'comm': 'Comm', 'group': 'Group', 'win': 'Win', 'fi
                  'message': 'Message', 'info': 'Info', 'errhandler': 'Errhandler', 'request': 'Request',
                  'type': 'Datatype'}
 
-# Constants that are places in memory, in the order of struct mur_special (src/fortran/special.h).
+# Constants that are places in memory, in the order of struct mur_special (src/fortran/fortran.h).
 SPECIAL = (('MPI_BOTTOM', 'INTEGER', ''), ('MPI_IN_PLACE', 'INTEGER', ''), ('MPI_BUFFER_AUTOMATIC', 'INTEGER', ''),
            ('MPI_ERRCODES_IGNORE', 'INTEGER', '(1)'), ('MPI_UNWEIGHTED', 'INTEGER', '(1)'),
            ('MPI_WEIGHTS_EMPTY', 'INTEGER', '(1)'), ('MPI_STATUS_IGNORE', 'STATUS', ''),
