@@ -229,12 +229,11 @@ CALLBACK_TYPES = {'int': 'INTEGER', 'keyval': 'INTEGER', 'error': 'INTEGER', 'fl
                   'status': 'TYPE(MPI_Status)', 'address_of': 'TYPE(C_PTR), VALUE'}
 
 
-def callback_body(name, callback, interface='f08', is_external=False):
+def callback_body(name, callback):
     yield from wrapped(f'SUBROUTINE {name}({", ".join(p for p, _ in callback.parameters)})', '    ')
     yield '      IMPORT'
     for parameter, kind in callback.parameters:
-        of = CALLBACK_TYPES.get(kind) or \
-            (f'TYPE(MPI_{fortran.HANDLES[kind]})' if interface == 'f08' else 'INTEGER')
+        of = CALLBACK_TYPES.get(kind) or f'TYPE(MPI_{fortran.HANDLES[kind]})'
         yield f'      {of} :: {parameter}'
     yield '    END SUBROUTINE'
 

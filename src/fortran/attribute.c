@@ -151,7 +151,8 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
     {                                                                                                                  \
         struct key *key = key_new(copy, delete, *extra_state);                                                         \
                                                                                                                        \
-        mur_give(ierror, key ? PMPI_##Stem##_create_keyval(lower##_copy, lower##_delete, keyval, key) : no_memory());  \
+        mur_give(ierror,                                                                                               \
+                 key ? PMPI_##Stem##_create_keyval(lower##_copy, lower##_delete, keyval, key) : mur_no_memory());      \
     }                                                                                                                  \
     MUR_OTHER_NAMES(pmpi_##lower##_create_keyval_, lower##_create_keyval, UPPER##_CREATE_KEYVAL)                       \
     MUR_ALL_NAMES(pmpi_##lower##_create_keyval_, lower##_create_keyval_f08, UPPER##_CREATE_KEYVAL_F08)                 \
@@ -159,7 +160,7 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
                                   MPI_Fint *ierror)                                                                    \
     {                                                                                                                  \
         union cell *cell = cell_new(*value);                                                                           \
-        int code = cell ? PMPI_##Stem##_set_attr(mur_##Name##_handle(*handle), *keyval, cell) : no_memory();           \
+        int code = cell ? PMPI_##Stem##_set_attr(mur_##Name##_handle(*handle), *keyval, cell) : mur_no_memory();       \
                                                                                                                        \
         if (code && cell)                                                                                              \
             cell_free(cell);                                                                                           \
@@ -189,13 +190,6 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
 #define mur_Datatype_handle mur_datatype_in
 #define mur_Win_number      mur_win_out
 #define mur_Win_handle      mur_win_in
-
-/* The class only: this is no error of an argument. */
-static int no_memory(void)
-{
-    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
-}
 
 static struct key *key_new(copy_function *copy, delete_function *delete, MPI_Aint extra_state)
 {
@@ -238,14 +232,14 @@ void pmpi_keyval_create_(old_copy_function *copy, old_delete_function *delete, M
         key->old_delete = delete;
         key->old_extra_state = *extra_state;
     }
-    mur_give(ierror, key ? PMPI_Comm_create_keyval(comm_copy, comm_delete, keyval, key) : no_memory());
+    mur_give(ierror, key ? PMPI_Comm_create_keyval(comm_copy, comm_delete, keyval, key) : mur_no_memory());
 }
 MUR_OTHER_NAMES(pmpi_keyval_create_, keyval_create, KEYVAL_CREATE)
 
 void pmpi_attr_put_(const MPI_Fint *comm, const MPI_Fint *keyval, const MPI_Fint *value, MPI_Fint *ierror)
 {
     union cell *cell = cell_new(*value);
-    int code = cell ? PMPI_Attr_put(mur_comm_in(*comm), *keyval, cell) : no_memory();
+    int code = cell ? PMPI_Attr_put(mur_comm_in(*comm), *keyval, cell) : mur_no_memory();
 
     if (code && cell)
         cell_free(cell);

@@ -5,12 +5,6 @@
 
 #include "fortran/fortran.h"
 
-static int no_memory(void)
-{
-    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
-    return MPI_ERR_NO_MEM;
-}
-
 /* ---- Generalized requests */
 
 typedef void query_function(MPI_Aint *extra_state, MPI_Fint *status, MPI_Fint *ierror);
@@ -60,7 +54,7 @@ void pmpi_grequest_start_(query_function *query, free_function *free_one, cancel
     int code;
 
     if (!grequest) {
-        mur_give(ierror, no_memory());
+        mur_give(ierror, mur_no_memory());
         return;
     }
     *grequest = (struct grequest){query, free_one, cancel, *extra_state};
@@ -134,7 +128,7 @@ void pmpi_register_datarep_(const char *name, conversion_function *read, convers
     struct mur_text text;
 
     if (!datarep) {
-        mur_give(ierror, no_memory());
+        mur_give(ierror, mur_no_memory());
         return;
     }
     *datarep = (struct datarep){.read = read, .write = write, .extent = extent, .extra_state = *extra_state};
@@ -155,7 +149,7 @@ void pmpi_register_datarep_c_f08_(const char *name, conversion_function_c *read,
     struct mur_text text;
 
     if (!datarep) {
-        mur_give(ierror, no_memory());
+        mur_give(ierror, mur_no_memory());
         return;
     }
     *datarep = (struct datarep){.read_c = read, .write_c = write, .extent = extent, .extra_state = *extra_state};

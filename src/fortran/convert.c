@@ -166,3 +166,9 @@ void mur_error_lost(int code)
     if (!PMPI_Error_string(code, text, &length))
         fprintf(stderr, "Murmur: an error that was returned to a call without ierror: %s\n", text);
 }
+
+int mur_no_memory(void)
+{
+    PMPI_Comm_call_errhandler(MPI_COMM_SELF, MPI_ERR_NO_MEM);
+    return MPI_ERR_NO_MEM;
+}

@@ -190,6 +190,9 @@ static inline int mur_text_shown(int wanted, size_t length)
 /* ---- Results. In mpi_f08 `ierror` is optional. An error that nobody gets is told on standard error. */
 MUR_SLOW void mur_error_lost(int code);
 
+/* Raises MPI_ERR_NO_MEM with MPI_COMM_SELF, and returns it. */
+MUR_SLOW int mur_no_memory(void);
+
 static inline void mur_give(MPI_Fint *ierror, int code)
 {
     if (MUR_LIKELY(ierror != NULL))
