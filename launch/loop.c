@@ -51,6 +51,12 @@ void mur_loop_add_timer(struct mur_loop *loop, struct mur_timer *timer)
     loop->timers = timer;
 }
 
+void mur_loop_rewatch(struct mur_loop *loop, struct mur_watch *watch, uint32_t events)
+{
+    mur_loop_unwatch(loop, watch);
+    mur_loop_watch(loop, watch, events);
+}
+
 void mur_timer_set(struct mur_timer *timer, int64_t delay_ms)
 {
     timer->deadline = mur_loop_now() + delay_ms;

@@ -30,8 +30,9 @@ struct mur_loop {
 
 int64_t mur_loop_now(void); /* ms, monotonic */
 void mur_loop_init(struct mur_loop *loop);
-void mur_loop_watch(struct mur_loop *loop, struct mur_watch *watch, uint32_t events); /* EPOLLIN or EPOLLOUT */
-void mur_loop_unwatch(struct mur_loop *loop, struct mur_watch *watch);                /* may be inactive already */
+void mur_loop_watch(struct mur_loop *loop, struct mur_watch *watch, uint32_t events);   /* EPOLLIN or EPOLLOUT */
+void mur_loop_rewatch(struct mur_loop *loop, struct mur_watch *watch, uint32_t events); /* for others than before */
+void mur_loop_unwatch(struct mur_loop *loop, struct mur_watch *watch);                  /* may be inactive already */
 void mur_loop_add_timer(struct mur_loop *loop, struct mur_timer *timer);
 void mur_timer_set(struct mur_timer *timer, int64_t delay_ms);
 void mur_timer_clear(struct mur_timer *timer);

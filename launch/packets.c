@@ -49,10 +49,8 @@ static enum fate send_one(int socket, const void *data, size_t bytes, int fd)
 
 static void watch_for(struct mur_loop *loop, struct mur_watch *watch, uint32_t events)
 {
-    if (!watch->is_active)
-        return;
-    mur_loop_unwatch(loop, watch);
-    mur_loop_watch(loop, watch, events);
+    if (watch->is_active)
+        mur_loop_rewatch(loop, watch, events);
 }
 
 static void keep(struct mur_packets *packets, const void *data, size_t bytes, int fd)

@@ -10,7 +10,7 @@
 
 enum { STEP_MS = 2000 };
 
-static void end(struct mur_call *call, int fd, int error, uint64_t peer_received)
+static void end(struct mur_parent_call *call, int fd, int error, uint64_t peer_received)
 {
     if (call->watch.fd >= 0) {
         mur_loop_unwatch(call->loop, &call->watch);
@@ -22,25 +22,25 @@ static void end(struct mur_call *call, int fd, int error, uint64_t peer_received
     call->over(call->owner, fd, error, peer_received);
 }
 
-static void fail(struct mur_call *call, int error)
+static void fail(struct mur_parent_call *call, int error)
 {
     end(call, -1, error, 0);
 }
 
-static void await(struct mur_call *call, int what, uint32_t events)
+static void await(struct mur_parent_call *call, int what, uint32_t events)
 {
     call->awaited = what;
     call->got = 0;
-    mur_loop_watch(call->loop, &call->watch, events);
+    mur_loop_rewatch(call->loop, &call->watch, events);
     mur_timer_set(&call->timer, STEP_MS);
 }
 
-static bool say(const struct mur_call *call, const void *message, size_t bytes)
+static bool say(const struct mur_parent_call *call, const void *message, size_t bytes)
 {
     return send(call->watch.fd, message, bytes, MSG_NOSIGNAL) == (ssize_t)bytes;
 }
 
-static void connected(struct mur_call *call)
+static void connected(struct mur_parent_call *call)
 {
     int error = 0;
     socklen_t length = sizeof error;
@@ -57,7 +57,7 @@ static void connected(struct mur_call *call)
         await(call, MUR_CALL_CHALLENGE, EPOLLIN);
 }
 
-static void challenged(struct mur_call *call)
+static void challenged(struct mur_parent_call *call)
 {
     struct mur_proof proof;
 
@@ -69,7 +69,7 @@ static void challenged(struct mur_call *call)
         await(call, MUR_CALL_WELCOME, EPOLLIN);
 }
 
-static void welcomed(struct mur_call *call)
+static void welcomed(struct mur_parent_call *call)
 {
     if (mur_handshake_is_welcome(&call->handshake, call->received, &call->message.welcome))
         end(call, call->watch.fd, 0, call->message.welcome.received);
@@ -78,14 +78,14 @@ static void welcomed(struct mur_call *call)
 }
 
 /* A parent that closes after our hello has read one that it does not like. */
-static int lost(const struct mur_call *call, int error)
+static int lost(const struct mur_parent_call *call, int error)
 {
     return error == ECONNRESET && call->awaited == MUR_CALL_CHALLENGE ? EPROTO : error;
 }
 
 static void heard(void *owner)
 {
-    struct mur_call *call = owner;
+    struct mur_parent_call *call = owner;
     size_t bytes = call->awaited == MUR_CALL_CHALLENGE ? sizeof call->message.challenge : sizeof call->message.welcome;
     ssize_t got;
 
@@ -108,12 +108,12 @@ static void heard(void *owner)
 /* The step took too long, or the call has failed before there was anything to wait for. */
 static void late(void *owner)
 {
-    struct mur_call *call = owner;
+    struct mur_parent_call *call = owner;
 
     fail(call, call->watch.fd < 0 ? call->error : ETIMEDOUT);
 }
 
-void mur_call_init(struct mur_call *call, struct mur_loop *loop)
+void mur_call_init(struct mur_parent_call *call, struct mur_loop *loop)
 {
     call->loop = loop;
     call->watch = (struct mur_watch){.fd = -1, .ready = heard, .owner = call};
@@ -121,7 +121,7 @@ void mur_call_init(struct mur_call *call, struct mur_loop *loop)
     mur_loop_add_timer(loop, &call->timer);
 }
 
-void mur_call_start(struct mur_call *call, const struct mur_address *address, uint64_t received)
+void mur_call_start(struct mur_parent_call *call, const struct mur_address *address, uint64_t received)
 {
     struct sockaddr_storage name;
     socklen_t length = mur_address_socket(address, &name);

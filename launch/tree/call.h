@@ -8,7 +8,7 @@
 #include "base/handshake.h"
 #include "launch/loop.h"
 
-struct mur_call {
+struct mur_parent_call {
     /* set before the first call */
     const unsigned char *secret;
     int own, parent; /* places */
@@ -30,9 +30,9 @@ struct mur_call {
     } message;
 };
 
-void mur_call_init(struct mur_call *call, struct mur_loop *loop);
+void mur_call_init(struct mur_parent_call *call, struct mur_loop *loop);
 
 /* `received` is what has come from the parent so far. `over` follows, never from within this. */
-void mur_call_start(struct mur_call *call, const struct mur_address *address, uint64_t received);
+void mur_call_start(struct mur_parent_call *call, const struct mur_address *address, uint64_t received);
 
 #endif

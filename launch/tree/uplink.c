@@ -267,7 +267,7 @@ const char *mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop)
     uplink->input.fd = -1;
     uplink->outputs[0].pipe.fd = uplink->outputs[1].pipe.fd = -1;
     uplink->timer = (struct mur_timer){.fire = tick, .owner = uplink};
-    uplink->call = (struct mur_call){
+    uplink->call = (struct mur_parent_call){
         .secret = uplink->secret, .own = uplink->place, .parent = uplink->parent, .over = call_over, .owner = uplink};
     mur_branch_open(&uplink->branch, loop);
     mur_call_init(&uplink->call, loop);

@@ -31,7 +31,7 @@ struct mur_uplink {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     int address_count;
     int64_t cut_since; /* 0: connected */
-    struct mur_call call;
+    struct mur_parent_call call;
     int calling; /* the address that is called */
     int fault;   /* of this round's first address: ECONNREFUSED, nobody listens there any more; EPROTO, somebody */
                  /* does who does not go on after our hello */

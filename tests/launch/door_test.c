@@ -20,7 +20,7 @@ static struct mur_door door;
 static struct mur_timer ticker;
 static int entered = -1;
 
-static int ticks;
+static int ticks, turns;
 
 static void tick(void *owner)
 {
@@ -144,7 +144,7 @@ static void over(void *owner, int fd, int error, uint64_t peer_received)
     outcome.peer_received = peer_received;
 }
 
-static void call_port(struct mur_call *call, uint16_t port)
+static void call_port(struct mur_parent_call *call, uint16_t port)
 {
     struct mur_address address = {.family = AF_INET, .port = port, .bytes = {127, 0, 0, 1}};
 
@@ -157,12 +157,15 @@ static void await_outcome(void)
 {
     int64_t limit = mur_loop_now() + PATIENCE_MS;
 
-    while (!outcome.is_over && mur_loop_now() < limit)
+    turns = 0;
+    while (!outcome.is_over && mur_loop_now() < limit) {
         mur_loop_turn(&loop);
+        turns++;
+    }
     CHECK(outcome.is_over);
 }
 
-static void calls_its_own_door(struct mur_call *call)
+static void calls_its_own_door(struct mur_parent_call *call)
 {
     entered = -1;
     call_port(call, door.port);
@@ -185,7 +188,7 @@ static int mute_port(uint16_t *port)
     return fd;
 }
 
-static void goes_on_meanwhile(struct mur_call *call)
+static void goes_on_meanwhile(struct mur_parent_call *call)
 {
     uint16_t port;
     int mute = mute_port(&port), fd, before = ticks;
@@ -194,7 +197,8 @@ static void goes_on_meanwhile(struct mur_call *call)
     call_port(call, port);
     await_outcome();
     CHECK(outcome.fd == -1 && outcome.error == ETIMEDOUT);
-    CHECK(ticks - before > 20); /* of some 400 */
+    CHECK(ticks - before > 20);                /* of some 400 */
+    CHECK(turns < 2 * (ticks - before) + 100); /* the loop sleeps between them */
     close(accept(mute, NULL, NULL));
 
     call_port(call, port);
@@ -213,7 +217,7 @@ static void goes_on_meanwhile(struct mur_call *call)
 
 int main(void)
 {
-    struct mur_call call = {.secret = secret, .own = PLACE, .parent = OWN, .over = over};
+    struct mur_parent_call call = {.secret = secret, .own = PLACE, .parent = OWN, .over = over};
     char complaint[400];
 
     unit_start();
