@@ -304,6 +304,16 @@ static int open_for_one(const struct mur_address *address)
     return fd;
 }
 
+/* Connections that were accepted here and closed from here stay known to the system for a minute; only if they and the
+ * listener allow others to share the port can the listener listen again meanwhile. Said after bind, so that bind itself
+ * shares no port with another process. */
+static bool listen_on(int fd)
+{
+    int on = 1;
+
+    return listen(fd, LISTEN_QUEUE) == 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0;
+}
+
 /* At this address, or at all (NULL). -1 with errno. */
 static int listen_at(const struct mur_address *at, uint16_t port)
 {
@@ -319,7 +329,7 @@ static int listen_at(const struct mur_address *at, uint16_t port)
         return -1;
     address.port = port;
     length = mur_address_socket(&address, &name);
-    if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen(fd, LISTEN_QUEUE) == 0)
+    if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen_on(fd))
         return fd;
     error = errno;
     close(fd);
@@ -329,7 +339,7 @@ static int listen_at(const struct mur_address *at, uint16_t port)
 
 bool mur_address_listen_again(int fd)
 {
-    return listen(fd, LISTEN_QUEUE) == 0;
+    return listen_on(fd);
 }
 
 /* At all these addresses, with one port. An address that the host has lost meanwhile is left out. Returns how many

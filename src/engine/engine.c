@@ -118,14 +118,16 @@ void mur_engine_drain(void)
             waiter = (struct mur_waiter){0};
 }
 
-void mur_engine_leave_network(void)
+void mur_engine_leave_mpi(bool is_world)
 {
-    if (mur_engine.network)
+    mur_shm_leave();
+    if (mur_engine.network && is_world)
         mur_tcp_leave();
 }
 
 void mur_engine_come_back(void)
 {
+    mur_shm_come_back();
     if (mur_engine.network)
         mur_tcp_come_back();
 }

@@ -75,8 +75,8 @@ void mur_engine_forked(void);
 /* Finishes everything that others still need from this process. */
 void mur_engine_drain(void);
 
-/* This process leaves MPI, drained; and opens its next session. */
-void mur_engine_leave_network(void);
+/* This process leaves MPI, drained, with the world or with its last session; and opens its next session. */
+void mur_engine_leave_mpi(bool is_world);
 void mur_engine_come_back(void);
 
 /* One pass over everything that may have moved; returns false when nothing did. Never blocks. */

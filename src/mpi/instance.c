@@ -125,8 +125,7 @@ void mur_instance_release(bool is_world)
     }
     pthread_mutex_lock(&guard);
     if (--mur_process.instances == 0) {
-        if (is_world)
-            mur_engine_leave_network();
+        mur_engine_leave_mpi(is_world);
         mur_boot_finish();
     }
     pthread_mutex_unlock(&guard);

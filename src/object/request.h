@@ -67,6 +67,7 @@ struct mur_request {
     struct mur_backlog_entry backlog; /* of a send that found no room */
     uint64_t peer_request;            /* the other side's request, as it named it; of a send 0 until it is matched */
     uint64_t transfer_token;
+    uint64_t cancel;           /* of a send: the number of the CANCEL that is not answered; else 0 (pt2pt/cancel.c) */
     uint64_t accepted;         /* when a large message that is timed was matched, in nanoseconds; else 0 */
     int way;                   /* and how it comes */
     size_t moved;              /* bytes of a piecewise transfer that have passed */
@@ -88,6 +89,11 @@ int mur_request_setup(void);
 static inline struct mur_request *mur_request_find(MPI_Request handle)
 {
     return mur_object_find(handle, MUR_KIND_REQUEST);
+}
+
+static inline struct mur_request *mur_request_of_task(struct mur_task *task)
+{
+    return (struct mur_request *)(void *)((char *)task - offsetof(struct mur_request, task));
 }
 
 /* A request for an operation on `comm`, with references to it and to the type (which may be NULL). */

@@ -8,33 +8,63 @@
  *     <----------------------- CANCELLED
  *
  * Frames of a pair stay in order, so a CANCEL never meets a later message whose request has the same address. A send
- * whose bytes have left is complete, and stays so. */
+ * whose bytes have left is complete, and stays so.
+ *
+ * A receiver that has left MPI answers nothing. It has completed its receives before, so a message that it has not
+ * matched then is cancelled. Should it answer in its next session, the sender knows by the number in CANCEL and
+ * CANCELLED that the answer is late. */
 #include <string.h>
 
 #include "pt2pt/flow.h"
 #include "pt2pt/pt2pt.h"
 
+/* What both frames say. */
+struct notice {
+    uint64_t request; /* the sender's */
+    uint64_t number;  /* of the CANCEL, among all of the sender's; from 1 */
+};
+
+static uint64_t cancels; /* that were sent */
+
 /* Nobody will receive it. */
 static void withdraw(struct mur_request *request)
 {
+    mur_task_remove(&request->task);
+    request->cancel = 0;
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .is_cancelled = true};
     mur_rendezvous_withdraw(request);
 }
 
+/* A task. */
+static bool look_whether_left(struct mur_task *task, bool *is_over)
+{
+    struct mur_request *request = mur_request_of_task(task);
+
+    *is_over = request->peer->transport->has_left(request->peer);
+    if (*is_over)
+        withdraw(request);
+    return *is_over;
+}
+
 static int cancel_send(struct mur_request *request)
 {
-    uint64_t id = (uintptr_t)request;
     struct mur_frame frame = request->frame;
+    struct notice notice = {.request = (uintptr_t)request};
 
-    if (request->is_complete || request->peer_request)
-        return MPI_SUCCESS; /* sent, or matched */
+    if (request->is_complete || request->peer_request || request->cancel)
+        return MPI_SUCCESS; /* sent, or matched, or being cancelled */
     if (mur_backlog_remove(request->peer, &request->backlog)) {
         withdraw(request);
         return MPI_SUCCESS;
     }
+    request->cancel = notice.number = ++cancels;
     frame.kind = MUR_FRAME_CANCEL;
-    frame.bytes = sizeof id;
-    mur_send_control(request->peer, &frame, &id);
+    frame.bytes = sizeof notice;
+    mur_send_control(request->peer, &frame, &notice);
+    if (request->peer->transport->has_left) {
+        request->task.run = look_whether_left;
+        mur_task_add(&request->task);
+    }
     return MPI_SUCCESS;
 }
 
@@ -43,15 +73,14 @@ int mur_cancel(struct mur_request *request)
     return !request->kind && request->operation == MUR_SEND ? cancel_send(request) : mur_request_cancel(request);
 }
 
-/* What both frames say: the sender's request. */
-static uint64_t named(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+static struct notice notice_of(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    uint64_t id;
+    struct notice notice;
 
-    if (frame->bytes != sizeof id)
+    if (frame->bytes != sizeof notice)
         mur_frame_refuse(peer, frame);
-    memcpy(&id, data, sizeof id);
-    return id;
+    memcpy(&notice, data, sizeof notice);
+    return notice;
 }
 
 static bool is_of_request(const struct mur_message *message, uint64_t id)
@@ -62,24 +91,28 @@ static bool is_of_request(const struct mur_message *message, uint64_t id)
 static void cancel_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     const struct mur_match_key key = {.context = frame->context, .source = frame->source, .tag = frame->tag};
-    struct mur_frame answer = {.kind = MUR_FRAME_CANCELLED, .bytes = sizeof(uint64_t)};
-    struct mur_message *message;
-    uint64_t id = named(peer, frame, data);
+    struct notice notice = notice_of(peer, frame, data);
+    struct mur_frame answer = {.kind = MUR_FRAME_CANCELLED, .bytes = sizeof notice};
+    struct mur_message *message = mur_match_find_sent(&key, peer, is_of_request, notice.request);
 
-    message = mur_match_find_sent(&key, peer, is_of_request, id);
     if (!message)
         return;
     mur_match_take(message);
     mur_flow_free(peer, &message->frame);
     mur_message_free(message);
-    mur_send_control(peer, &answer, &id);
+    mur_send_control(peer, &answer, &notice);
 }
 
 static void cancelled_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    struct mur_request *request = mur_rendezvous_request(peer, frame, named(peer, frame, data), MUR_SEND);
+    struct notice notice = notice_of(peer, frame, data);
+    struct mur_request *request = mur_object_find((void *)(uintptr_t)notice.request, MUR_KIND_REQUEST);
 
-    if (request->peer_request || request->frame.kind != MUR_FRAME_READY)
+    if (!notice.number || notice.number > cancels)
+        mur_frame_refuse(peer, frame);
+    if (!request || request->operation != MUR_SEND || request->is_complete || request->cancel != notice.number)
+        return; /* late */
+    if (request->peer != peer || request->peer_request)
         mur_frame_refuse(peer, frame);
     withdraw(request);
 }

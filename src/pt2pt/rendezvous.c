@@ -75,11 +75,6 @@ struct claim {
 
 static struct mur_transfer *free_transfers;
 
-static struct mur_request *request_of_task(struct mur_task *task)
-{
-    return (struct mur_request *)((char *)task - offsetof(struct mur_request, task));
-}
-
 static void send_claim(struct mur_request *request, uint16_t kind, uint16_t flags)
 {
     struct claim claim = {.sender_request = request->peer_request,
@@ -302,7 +297,7 @@ static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfe
 
 static bool help(struct mur_task *task, bool *is_over)
 {
-    struct mur_request *request = request_of_task(task);
+    struct mur_request *request = mur_request_of_task(task);
     bool is_last, moved = copy_chunk(request, request->transfer, true, &is_last, is_over);
 
     if (is_last) {
@@ -318,7 +313,7 @@ static bool help(struct mur_task *task, bool *is_over)
 
 static bool receive_chunk(struct mur_task *task, bool *is_over)
 {
-    struct mur_request *request = request_of_task(task);
+    struct mur_request *request = mur_request_of_task(task);
     bool is_last, moved = copy_chunk(request, request->transfer, false, &is_last, is_over);
 
     if (is_last) {
@@ -573,6 +568,7 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
     if (claim->bytes > request->bytes || (!(frame->flags & FLAG_PIECES) && !request->transfer))
         mur_frame_refuse(peer, frame);
     request->peer_request = claim->receiver_request;
+    mur_task_remove(&request->task); /* of a CANCEL that comes too late */
     if (frame->flags & FLAG_PIECES) {
         start_pieces(request, claim->bytes);
     } else if (peer->transport->can_copy(peer)) {

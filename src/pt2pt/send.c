@@ -84,7 +84,7 @@ static int start_slow(const void *buffer, MPI_Count count, struct mur_type *type
     request->is_dense = type->is_dense || !bytes;
     request->peer = peer;
     request->frame = *frame;
-    request->peer_request = 0;
+    request->peer_request = request->cancel = 0;
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .bytes = (MPI_Count)bytes};
     mur_engine.open_operations++;
     *request_p = request;

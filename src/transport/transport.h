@@ -182,6 +182,10 @@ struct mur_transport {
     /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
     int (*progress)(void);
 
+    /* Whether the peer has left MPI, and all that it sent before is delivered: it takes no more frames, unless it opens
+     * another session. Once this was asked, this process is woken when the peer leaves. NULL: not known. */
+    bool (*has_left)(struct mur_peer *peer);
+
     /* If the next frame of the peer's has arrived, or does while this looks so many times, and is this one
      * (mur_frame_is), puts its data at `buffer` instead of delivering it, and returns its bytes; else -1. NULL in
      * transports without it. */

@@ -86,6 +86,14 @@ static int is_help_refused(struct mur_request *request)
     return is;
 }
 
+/* The answer to a CANCEL that this process has not sent. */
+static int is_cancelled_refused(uint64_t number)
+{
+    const uint64_t notice[2] = {0, number};
+
+    return is_refused((struct mur_frame){.kind = MUR_FRAME_CANCELLED, .bytes = sizeof notice}, notice);
+}
+
 /* Frames that name a request name one that is live, of that peer, and of the right side. */
 static void large_messages(void)
 {
@@ -98,8 +106,9 @@ static void large_messages(void)
     check_size(MUR_FRAME_CLAIM, sizeof(struct claim));
     check_size(MUR_FRAME_DONE, sizeof(struct claim));
     check_size(MUR_FRAME_RELEASE, sizeof(uint64_t));
-    check_size(MUR_FRAME_CANCEL, sizeof(uint64_t));
-    check_size(MUR_FRAME_CANCELLED, sizeof(uint64_t));
+    check_size(MUR_FRAME_CANCEL, 2 * sizeof(uint64_t));
+    check_size(MUR_FRAME_CANCELLED, 2 * sizeof(uint64_t));
+    CHECK(is_cancelled_refused(0) && is_cancelled_refused(1)); /* nothing has been cancelled */
     MPI_Isend(out, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &sends[0]);
     MPI_Isend(out, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &sends[1]);
     MPI_Irecv(in, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &receive);

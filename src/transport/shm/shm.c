@@ -228,6 +228,7 @@ struct mur_transport mur_shm_transport = {
     .send = mur_lane_send,
     .send_packed = mur_lane_send_packed,
     .progress = mur_lanes_poll,
+    .has_left = mur_shm_has_left,
     .take = mur_lane_take,
     .prepare_sleep = mur_shm_prepare_sleep,
     .sleep = mur_shm_sleep,

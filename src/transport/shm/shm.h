@@ -104,7 +104,9 @@ struct mur_lane {
 struct mur_rank_block {
     _Atomic uint32_t is_asleep MUR_ALIGNED_LINE; /* futex word: not 0 while the rank sleeps or is about to */
     _Atomic mur_offset rung MUR_ALIGNED_LINE;    /* stack of lanes that have something for this rank */
-    _Atomic uint32_t is_ready MUR_ALIGNED_LINE;  /* what follows is filled in */
+    _Atomic uint32_t has_left MUR_ALIGNED_LINE;  /* the rank is outside of MPI, until it opens another session */
+    _Atomic uint32_t is_watched;                 /* some rank wants to be woken when that becomes 1 */
+    _Atomic uint32_t is_ready;                   /* what follows is filled in */
     int32_t pid;
     uint64_t probe;    /* address, in the rank's memory, of its pid: peers try to read it */
     uint64_t cpus[16]; /* affinity mask */
@@ -272,6 +274,9 @@ int mur_shm_make_ringer(void);
 void mur_shm_forked(void);
 int mur_shm_doorbell(void);
 void mur_shm_rouse(const int *processes, int count);
+void mur_shm_leave(void);     /* this process is outside of MPI from now on, */
+void mur_shm_come_back(void); /* and inside again */
+bool mur_shm_has_left(struct mur_peer *peer);
 void mur_lanes_take_rung(void);
 void mur_lanes_park_idle(void);
 void mur_shm_barrier_setup(void);

@@ -97,6 +97,39 @@ void mur_shm_rouse(const int *processes, int count)
         mur_shm_wake(&mur_shm.node->ranks[mur_shm.world[processes[i]].local]);
 }
 
+/* ---- leaving ---- */
+
+/* The rank that leaves stores has_left and then loads is_watched; the rank that watches stores is_watched and then
+ * loads has_left. One of them sees what the other has stored, all four being sequentially consistent. */
+void mur_shm_leave(void)
+{
+    struct mur_rank_block *ranks = mur_shm.node->ranks;
+
+    atomic_store(&ranks[mur_shm.rank].has_left, 1);
+    if (atomic_load(&ranks[mur_shm.rank].is_watched))
+        for (int i = 0; i < mur_shm.size; i++)
+            mur_shm_wake(&ranks[i]);
+}
+
+void mur_shm_come_back(void)
+{
+    atomic_store(&mur_shm.node->ranks[mur_shm.rank].has_left, 0);
+}
+
+/* A lane that the peer has rung may be one that this process does not know yet. */
+bool mur_shm_has_left(struct mur_peer *peer)
+{
+    struct mur_rank_block *ranks = mur_shm.node->ranks, *block = &ranks[peer->local];
+    struct mur_lane_in *in = &mur_shm.in[peer->local];
+
+    if (!atomic_load_explicit(&block->is_watched, memory_order_relaxed))
+        atomic_store(&block->is_watched, 1);
+    return atomic_load(&block->has_left) && !atomic_load(&ranks[mur_shm.rank].rung) &&
+           (!in->lane || (!in->is_begun && !mur_lane_next(in)));
+}
+
+/* ---- ringing ---- */
+
 /* Puts a parked lane on its receiver's stack. Whoever takes the mark off owns the pushing. */
 void mur_shm_ring(struct mur_lane *lane)
 {

@@ -47,12 +47,13 @@ static void take_own(struct mur_link *link, const struct mur_frame *frame, const
     uint64_t value;
 
     memcpy(&value, data, sizeof value);
-    if (frame->kind == MUR_TCP_BYE) {
-        link->has_heard_bye = true;
-        link->owes_bye = link->peer->foreign && !link->has_said_bye;
-        link->wants_ack = true; /* the peer waits for that, or for our BYE */
-    } else if (!mur_out_acked(link, value))
+    if (!mur_out_acked(link, value))
         cannot_be(link, "an acknowledgement of what it never sent");
+    if (frame->kind == MUR_TCP_ACK)
+        return;
+    link->has_heard_bye = true;
+    link->owes_bye = link->peer->foreign && !link->has_said_bye;
+    link->wants_ack = true; /* the peer waits for that, or for our BYE */
 }
 
 static inline void check(const struct mur_link *link, const struct mur_frame *frame)
@@ -219,6 +220,8 @@ static void acknowledge(struct mur_link *link)
         return;
     link->wants_ack = false;
     link->told = link->received;
+    if (link->has_heard_bye)
+        link->quiet_start = link->queued;
     mur_out_own(link, MUR_TCP_ACK, link->received);
     if (link->has_heard_bye)
         link->quiet_end = link->queued;

@@ -314,10 +314,10 @@ static bool has_ended_unheard(const struct mur_link *link)
 }
 
 /* The peer is not out of reach: it is there and does not answer yet, or it was there and has left MPI, perhaps until it
- * opens a session. */
+ * opens a session. Whatever listens at its addresses after it has ended does not matter. */
 static bool is_in_reach(const struct mur_link *link)
 {
-    return is_busy(link) || (!link->peer->foreign && link->connections && all_refuse(link));
+    return is_busy(link) || (!link->peer->foreign && link->connections && (link->has_heard_bye || all_refuse(link)));
 }
 
 /* Starts with the address whose turn it is; after the last a pause follows. */
@@ -413,6 +413,13 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     mur_out_write(link);
 }
 
+/* Whether the peer, which has said BYE, lacks nothing but the answer to that. Other frames that it has not received may
+ * be for its next session. */
+static bool has_quiet_rest(const struct mur_link *link)
+{
+    return link->acked >= link->quiet_start && link->queued <= link->quiet_end;
+}
+
 void mur_link_broken(struct mur_link *link, int error)
 {
     if (link->state != MUR_LINK_UP)
@@ -429,7 +436,7 @@ void mur_link_broken(struct mur_link *link, int error)
     mur_tcp_close(link->fd);
     link->fd = -1;
     link->watched = 0;
-    if (link->has_heard_bye && (link->has_said_bye || (!link->peer->foreign && link->queued <= link->quiet_end))) {
+    if (link->has_heard_bye && (link->has_said_bye || (!link->peer->foreign && has_quiet_rest(link)))) {
         end(link);
         return;
     }
@@ -454,7 +461,8 @@ void mur_link_say_bye(struct mur_link *link)
 {
     link->owes_bye = false;
     link->has_said_bye = true;
-    mur_out_own(link, MUR_TCP_BYE, 0);
+    link->told = link->received;
+    mur_out_own(link, MUR_TCP_BYE, link->received);
     link->bye_end = link->queued;
 }
 
@@ -505,6 +513,20 @@ void mur_link_free(struct mur_peer *peer)
     free_segments(link);
     free(link);
     peer->link = NULL;
+}
+
+/* A peer that still sends is refused when it calls again. */
+void mur_link_leave(struct mur_link *link)
+{
+    if (link->state == MUR_LINK_UP && !link->peer->foreign)
+        end(link);
+}
+
+/* A process of the job listens before it tells its addresses, and until it leaves. It leaves when its BYE has been
+ * heard on all links, and that stands behind all that it sent. One that has died is the launcher's business. */
+bool mur_link_is_left(const struct mur_link *link)
+{
+    return link->state == MUR_LINK_WAITING && !link->peer->foreign && link->address_count && all_refuse(link);
 }
 
 /* ---- time ---- */

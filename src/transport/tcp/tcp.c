@@ -265,10 +265,22 @@ static bool tcp_finish(void)
     return is_over;
 }
 
-/* A peer that has missed the BYE and calls for it is to know at once that nobody answers. */
+/* A peer that has missed the BYE and calls for it, or that still sends something, is to know at once that nobody
+ * answers. */
 void mur_tcp_leave(void)
 {
+    struct mur_link *link, *next;
+
     mur_greets_stop();
+    for (link = LIST_FIRST(&mur_tcp.links); link; link = next) {
+        next = LIST_NEXT(link, in_links);
+        mur_link_leave(link);
+    }
+}
+
+static bool tcp_has_left(struct mur_peer *peer)
+{
+    return peer->link && mur_link_is_left(peer->link);
 }
 
 void mur_tcp_come_back(void)
@@ -277,7 +289,7 @@ void mur_tcp_come_back(void)
 
     mur_greets_start();
     LIST_FOREACH(link, &mur_tcp.links, in_links)
-    if (!mur_link_is_over(link))
+    if (link->state != MUR_LINK_LOST)
         link->has_said_bye = false;
 }
 
@@ -525,6 +537,7 @@ struct mur_transport mur_tcp_transport = {
     .name = "tcp",
     .open = tcp_open,
     .finish = tcp_finish,
+    .has_left = tcp_has_left,
     .send = mur_out_send,
     .send_packed = mur_out_send_packed,
     .straight_max = MUR_TCP_STRAIGHT_MAX,

@@ -96,9 +96,8 @@ struct mur_link {
     struct mur_link *next_unsent;
     struct mur_pipe *pipe; /* of a straight segment under way; what it holds comes next */
     bool has_said_bye;
-    uint64_t bye_end; /* position behind the latest BYE */
-    uint64_t
-        quiet_end; /* position behind the answer to the peer's latest BYE; what comes later is for its next session */
+    uint64_t bye_end;                /* position behind the latest BYE */
+    uint64_t quiet_start, quiet_end; /* of the answer to the peer's latest BYE */
 
     /* incoming */
     uint64_t received; /* position */
@@ -276,6 +275,8 @@ void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing
 bool mur_link_part(struct mur_peer *peer);       /* of a foreign one; asked again until it is true */
 void mur_link_lose(struct mur_peer *peer);       /* of which somebody says that it has ended */
 bool mur_link_is_over(const struct mur_link *link);
+void mur_link_leave(struct mur_link *link);         /* closes it: this process leaves MPI, and owes the peer nothing */
+bool mur_link_is_left(const struct mur_link *link); /* the peer, of this job, has left MPI */
 bool mur_link_is_settled(const struct mur_link *link);
 void mur_link_free(struct mur_peer *peer); /* which has none, or one that is over */
 void mur_link_answers(void);               /* of the launcher */
