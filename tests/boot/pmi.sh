@@ -22,6 +22,13 @@ run() { # WANTED-CODE RANKS-FINE COMMAND...
     fi
 }
 
+spawns() { # COMMAND...
+    local place
+    place=$(mktemp -d)
+    run 0 6 "$@" spawn "meet=$place"
+    rm -r "$place"
+}
+
 says() { # WANTED-TEXT COMMAND...
     local wanted=$1 output
     shift
@@ -58,7 +65,7 @@ says "PMIX_NAMESPACE is missing" PMIX_RANK=0
 MPIEXEC=$BUILD/bin/mpiexec
 for protocol in 1 2; do
     run 0 4 "$MPIEXEC" -n 4 "$RANK" $protocol names
-    run 0 6 "$MPIEXEC" -n 2 "$RANK" $protocol spawn
+    spawns "$MPIEXEC" -n 2 "$RANK" $protocol
 done
 
 if command -v mpiexec.hydra >/dev/null; then
@@ -67,7 +74,7 @@ if command -v mpiexec.hydra >/dev/null; then
         run 0 3 mpiexec.hydra $mode -n 3 "$RANK" 2
         # Its proxies look up this host's name, which some containers do not know.
         if getent hosts "$(uname -n)" >/dev/null; then
-            run 0 6 mpiexec.hydra $mode -n 2 "$RANK" spawn
+            spawns mpiexec.hydra $mode -n 2 "$RANK"
         else
             echo "NOT TESTED: spawn by mpiexec.hydra; nobody knows the address of $(uname -n)"
         fi
@@ -81,7 +88,7 @@ fi
 if command -v mpirun.openmpi >/dev/null && ldconfig -p | grep -q 'libpmix\.so\.2'; then
     export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
     run 0 4 mpirun.openmpi --oversubscribe -n 4 "$RANK" x names
-    run 0 6 mpirun.openmpi --oversubscribe -n 2 "$RANK" spawn
+    spawns mpirun.openmpi --oversubscribe -n 2 "$RANK"
     run 7 0 mpirun.openmpi --oversubscribe -n 3 "$RANK" abort
 else
     echo "NOT TESTED with PMIx: mpirun.openmpi or libpmix.so.2 is missing (Debian: openmpi-bin, libpmix2)"

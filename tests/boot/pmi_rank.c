@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* One rank of a job of anybody's launcher, through the PMI client alone: exchanges short, long and odd values with all
  * others, twice, and says who it is. Arguments: 1, 2 or x asks for that protocol; "names" publishes and looks up;
- * "abort" has rank 1 end the job with code 7; "quit" leaves without goodbye. */
+ * "abort" has rank 1 end the job with code 7; "quit" leaves without goodbye; "spawn" starts two children, and waits for
+ * them where "meet=DIRECTORY" says where they leave a file each. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,26 +94,52 @@ static void names(void)
     check(mur_pmi_lookup(&pmi, "a service; of %s", &port) != MPI_SUCCESS, "the name is taken back");
 }
 
+static char *meet; /* "meet=DIRECTORY" */
+
+static void meeting_place(char *path, size_t bytes, int child)
+{
+    snprintf(path, bytes, "%s/%d", strchr(meet, '=') + 1, child);
+}
+
+/* Children are connected with their parents by nothing here. Open MPI 4.1's mpirun forgets those that still begin when
+ * their parents end. */
+static void wait_for_children(void)
+{
+    char path[200];
+
+    for (int child = 0; child < 2; child++) {
+        meeting_place(path, sizeof path, child);
+        while (access(path, F_OK))
+            usleep(10000);
+    }
+}
+
 static void spawn(const char *program)
 {
-    static char *arguments[] = {"child", NULL};
-    static const struct mur_pmi_pair info = {"wdir", "/"}, preput = {"greeting", "good day; child"};
+    char *arguments[] = {"child", meet, NULL};
+    const struct mur_pmi_pair info = {"wdir", "/"}, preput = {"greeting", "good day; child"};
     const struct mur_pmi_command command = {program, arguments, 2, &info, 1};
 
     if (pmi.rank == 0)
         need(mur_pmi_spawn(&pmi, &command, 1, &preput, 1), "spawn");
+    if (meet)
+        wait_for_children();
     need(mur_pmi_fence(&pmi), "fence");
 }
 
 static void be_child(void)
 {
-    char *greeting, directory[64];
+    char *greeting, directory[64], path[200];
 
     check(pmi.is_spawned, "a child knows that it was spawned");
     need(mur_pmi_get(&pmi, MUR_PMI_JOB, "greeting", &greeting), "get");
     check(greeting && strcmp(greeting, "good day; child") == 0, "the parent's greeting is there");
     check(getcwd(directory, sizeof directory) && strcmp(directory, "/") == 0, "the child is where info says");
     free(greeting);
+    if (meet) {
+        meeting_place(path, sizeof path, pmi.rank);
+        fclose(fopen(path, "w"));
+    }
     printf("child %d: fine\n", pmi.rank);
 }
 
@@ -136,6 +163,9 @@ int main(int argc, char **argv)
     check(!nothing, "a missing key has no value");
     exchange(1);
     check_mapping();
+    for (int i = 1; i < argc; i++)
+        if (strncmp(argv[i], "meet=", 5) == 0)
+            meet = argv[i];
     for (int i = 1; i < argc; i++) {
         if (strcmp(argv[i], "names") == 0)
             names();
