@@ -60,7 +60,8 @@ def bodies():
             chapter = function.chapter
             lines.append('')
         for large in function.forms if function.has_own_bodies else [False]:
-            parameters = ', '.join([body_parameter(function, p, large) for p in function.parameters_in(large)] +
+            parameters = ', '.join((['int refused'] if function.fails_together else []) +
+                                   [body_parameter(function, p, large) for p in function.parameters_in(large)] +
                                    (['bool is_large'] if function.tells_form else []))
             lines.append(wrapped(f'{spaced(function.result or "int", body_name(function, large))}'
                                  f'({parameters or "void"});'))
@@ -68,7 +69,7 @@ def bodies():
 
 
 def call_expression(function, large):
-    arguments = []
+    arguments = ['MPI_SUCCESS'] if function.fails_together else []
     for p in function.parameters_in(large):
         if is_direct(function):
             arguments.append(p.name)
@@ -270,11 +271,11 @@ def guard(expressions, failed, before=None):
 
 
 def refusal(function, large):
-    """The body's call by a rank whose arguments are wrong: it takes part without any."""
+    """The body's call by a rank whose arguments are wrong (`code` says why): it takes part without any."""
     parameters = function.parameters_in(large)
     those = next((p for p in parameters if p.kind_name == 'comm' and is_decoded(p)), parameters[0])
     values = [p.name + '_object' if p is those else '0' for p in parameters]
-    return f'{body_name(function, large)}({", ".join(values)})'
+    return f'{body_name(function, large)}({", ".join(["code"] + values)})'
 
 
 def entry(function, large, stem, index):
@@ -298,7 +299,7 @@ def entry(function, large, stem, index):
         failed = f'mur_entry_fail(&{stem}_calls[{index}], code, NULL)'
     if function.fails_together:
         # The first two: the phase, and the handle of those who wait for this rank.
-        refuse = f'(void)MUR_LOCKED(mur_entry_refuse(code, {refusal(function, large)}));'
+        refuse = f'(void)MUR_LOCKED({refusal(function, large)});'
         lines += guard(expressions[:2], failed) + guard(expressions[2:-1], failed, refuse)
         expressions = expressions[-1:]
     lines += guard(expressions, failed)

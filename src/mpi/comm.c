@@ -11,7 +11,6 @@
 #include "comm/meet.h"
 #include "comm/split_type.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
 #include "mpi/hints.h"
 #include "mpi/parent.h"
 #include "object/attribute.h"
@@ -144,11 +143,11 @@ static int give(int failed, int rc, int ranks, struct mur_comm *made, MPI_Comm *
 }
 
 /* A copy has no hints of the original's (since MPI-4.0), only those given. */
-static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
+static int dup(int failed, struct mur_comm *comm, const struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
 {
     struct mur_attribute *attributes = NULL;
     struct mur_comm *made = NULL;
-    int failed = mur_entry_take_refusal(), rc;
+    int rc;
 
     if (!failed)
         failed = mur_wishes_check(info);
@@ -165,30 +164,31 @@ static int dup(struct mur_comm *comm, const struct mur_info *info, MPI_Comm *new
     return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
-int mur_mpi_comm_dup(struct mur_comm *comm, MPI_Comm *newcomm)
+int mur_mpi_comm_dup(int refused, struct mur_comm *comm, MPI_Comm *newcomm)
 {
-    return dup(comm, NULL, newcomm, NULL);
+    return dup(refused, comm, NULL, newcomm, NULL);
 }
 
-int mur_mpi_comm_dup_with_info(struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm)
+int mur_mpi_comm_dup_with_info(int refused, struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm)
 {
-    return dup(comm, info, newcomm, NULL);
+    return dup(refused, comm, info, newcomm, NULL);
 }
 
-int mur_mpi_comm_idup(struct mur_comm *comm, MPI_Comm *newcomm, MPI_Request *request)
+int mur_mpi_comm_idup(int refused, struct mur_comm *comm, MPI_Comm *newcomm, MPI_Request *request)
 {
-    return dup(comm, NULL, newcomm, request);
+    return dup(refused, comm, NULL, newcomm, request);
 }
 
-int mur_mpi_comm_idup_with_info(struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm, MPI_Request *request)
+int mur_mpi_comm_idup_with_info(int refused, struct mur_comm *comm, struct mur_info *info, MPI_Comm *newcomm,
+                                MPI_Request *request)
 {
-    return dup(comm, info, newcomm, request);
+    return dup(refused, comm, info, newcomm, request);
 }
 
-int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newcomm)
+int mur_mpi_comm_split(int refused, struct mur_comm *comm, int color, int key, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int failed = mur_entry_take_refusal(), rc;
+    int failed = refused, rc;
 
     if (!failed && color < 0 && color != MPI_UNDEFINED)
         failed = mur_error(MPI_ERR_ARG, "color is %d, but must be 0 or more, or MPI_UNDEFINED", color);
@@ -196,10 +196,11 @@ int mur_mpi_comm_split(struct mur_comm *comm, int color, int key, MPI_Comm *newc
     return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }
 
-int mur_mpi_comm_split_type(struct mur_comm *comm, int split_type, int key, struct mur_info *info, MPI_Comm *newcomm)
+int mur_mpi_comm_split_type(int refused, struct mur_comm *comm, int split_type, int key, struct mur_info *info,
+                            MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int failed = mur_entry_take_refusal(), rc;
+    int failed = refused, rc;
 
     if (!failed && split_type != MPI_UNDEFINED &&
         (split_type < MPI_COMM_TYPE_SHARED || split_type > MPI_COMM_TYPE_RESOURCE_GUIDED))
@@ -217,10 +218,10 @@ static int check_subgroup(struct mur_comm *comm, const struct mur_group *group)
     return MPI_SUCCESS;
 }
 
-int mur_mpi_comm_create(struct mur_comm *comm, struct mur_group *group, MPI_Comm *newcomm)
+int mur_mpi_comm_create(int refused, struct mur_comm *comm, struct mur_group *group, MPI_Comm *newcomm)
 {
     struct mur_comm *made = NULL;
-    int failed = mur_entry_take_refusal(), rc;
+    int failed = refused, rc;
 
     if (!failed)
         failed = check_subgroup(comm, group);
@@ -327,10 +328,10 @@ int mur_mpi_intercomm_create(struct mur_comm *local_comm, int local_leader, MPI_
     return give(MPI_SUCCESS, rc, local_comm->size + 1, made, newintercomm);
 }
 
-int mur_mpi_intercomm_merge(struct mur_comm *intercomm, int high, MPI_Comm *newintracomm)
+int mur_mpi_intercomm_merge(int refused, struct mur_comm *intercomm, int high, MPI_Comm *newintracomm)
 {
     struct mur_comm *made = NULL;
-    int failed = mur_entry_take_refusal(), rc;
+    int failed = refused, rc;
 
     if (!intercomm->remote)
         return not_inter();

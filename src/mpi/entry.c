@@ -153,16 +153,6 @@ int mur_entry_blame(struct mur_comm *comm, int code)
     return code;
 }
 
-int mur_entry_refused;
-
-int mur_entry_take_refusal(void)
-{
-    int code = mur_entry_refused;
-
-    mur_entry_refused = MPI_SUCCESS;
-    return code;
-}
-
 static struct owner owner_comm(struct mur_comm *comm)
 {
     if (comm->file)

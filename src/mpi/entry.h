@@ -76,13 +76,6 @@ int mur_entry_fail(const struct mur_call *call, int code, const int64_t *values)
  * code. */
 int mur_entry_blame(struct mur_comm *comm, int code);
 
-/* A call for which other ranks wait is made by who has wrong arguments, too (attribute "fails together"): its body, the
- * second argument, is called without any of them, and asks first of all why (MPI_SUCCESS: they are right). Then it
- * takes part so that the others hear of an error. The engine's lock is held. */
-#define mur_entry_refuse(code, body) (mur_entry_refused = (code), (body))
-extern int mur_entry_refused;
-int mur_entry_take_refusal(void);
-
 /* The text of an error code: that of the ring, else that of a user's code or class, else the meaning of the class.
  * Never NULL. */
 const char *mur_error_describe(int code);

@@ -13,7 +13,6 @@
 #include "io/file.h"
 #include "io/pointer.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
 #include "mpi/errors.h"
 #include "mpi/file.h"
 #include "object/comm.h"
@@ -21,11 +20,11 @@
 #include "object/info.h"
 #include "object/request.h"
 
-int mur_mpi_file_open(struct mur_comm *comm, const char *filename, int amode, struct mur_info *info, MPI_File *fh)
+int mur_mpi_file_open(int refused, struct mur_comm *comm, const char *filename, int amode, struct mur_info *info,
+                      MPI_File *fh)
 {
     struct mur_file *file = NULL;
-    int rc = mur_file_open(comm, filename, amode, info, *mur_file_errhandler(MPI_FILE_NULL), mur_entry_take_refusal(),
-                           &file);
+    int rc = mur_file_open(comm, filename, amode, info, *mur_file_errhandler(MPI_FILE_NULL), refused, &file);
 
     if (!rc)
         *fh = (MPI_File)file;
@@ -71,12 +70,12 @@ static int check_size(const struct mur_file *file, MPI_Offset size)
 }
 
 /* All ranks must have asked for the same. */
-static int change_size(struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size), const char *what)
+static int change_size(int refused, struct mur_file *file, MPI_Offset size, int (*change)(int fd, off_t size),
+                       const char *what)
 {
     bool is_same = true;
-    int rc = mur_entry_take_refusal();
+    int rc = mur_file_agree(file, refused ? refused : check_size(file, size), what);
 
-    rc = mur_file_agree(file, rc ? rc : check_size(file, size), what);
     if (!rc && file->comm->size > 1)
         rc = mur_file_compare(file, size, &is_same);
     if (rc)
@@ -87,9 +86,9 @@ static int change_size(struct mur_file *file, MPI_Offset size, int (*change)(int
     return mur_file_change_size(file, size, change, what);
 }
 
-int mur_mpi_file_set_size(struct mur_file *fh, MPI_Offset size)
+int mur_mpi_file_set_size(int refused, struct mur_file *fh, MPI_Offset size)
 {
-    return change_size(fh, size, ftruncate, "set the size of");
+    return change_size(refused, fh, size, ftruncate, "set the size of");
 }
 
 /* A signal undoes all of a call on some file systems: where it would never end, it is done by shorter ones. */
@@ -113,9 +112,9 @@ static int allocate(int fd, off_t size)
     return 0;
 }
 
-int mur_mpi_file_preallocate(struct mur_file *fh, MPI_Offset size)
+int mur_mpi_file_preallocate(int refused, struct mur_file *fh, MPI_Offset size)
 {
-    return change_size(fh, size, allocate, "allocate space for");
+    return change_size(refused, fh, size, allocate, "allocate space for");
 }
 
 int mur_mpi_file_get_amode(struct mur_file *fh, int *amode)
@@ -131,9 +130,9 @@ int mur_mpi_file_get_group(struct mur_file *fh, MPI_Group *group)
     return MPI_SUCCESS;
 }
 
-int mur_mpi_file_set_info(struct mur_file *fh, struct mur_info *info)
+int mur_mpi_file_set_info(int refused, struct mur_file *fh, struct mur_info *info)
 {
-    int rc = mur_file_agree(fh, mur_entry_take_refusal(), "set the hints of");
+    int rc = mur_file_agree(fh, refused, "set the hints of");
 
     mur_request_drain(fh->comm); /* what all ranks have started goes by the hints of then */
     return rc ? rc : mur_hints_set(fh, info);
@@ -170,10 +169,10 @@ static int find_displacement(struct mur_file *file, MPI_Offset *disp)
     return rc;
 }
 
-int mur_mpi_file_set_view(struct mur_file *fh, MPI_Offset disp, struct mur_type *etype, struct mur_type *filetype,
-                          const char *datarep, struct mur_info *info)
+int mur_mpi_file_set_view(int refused, struct mur_file *fh, MPI_Offset disp, struct mur_type *etype,
+                          struct mur_type *filetype, const char *datarep, struct mur_info *info)
 {
-    int rc = mur_entry_take_refusal();
+    int rc = refused;
 
     if (!rc)
         rc = mur_file_check_idle(fh);

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "io/pointer.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
 #include "mpi/file.h"
 #include "object/request.h"
 #include "pt2pt/pt2pt.h"
@@ -91,11 +90,10 @@ static int begin(struct request *wanted, int refused, struct mur_access *access)
     return rc ? rc : begun;
 }
 
-static int run(struct request wanted, MPI_Status *status)
+static int run(int refused, struct request wanted, MPI_Status *status)
 {
     struct mur_access access;
     size_t bytes = 0;
-    int refused = mur_entry_take_refusal();
     int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
     set_status(status, 0);
@@ -117,11 +115,10 @@ static int start_refused(const struct mur_access *access, int refused)
     return refused;
 }
 
-static int start(struct request wanted, struct mur_request **started)
+static int start(int refused, struct request wanted, struct mur_request **started)
 {
     struct mur_access access;
     size_t bytes;
-    int refused = mur_entry_take_refusal();
     int rc = wanted.is_collective ? mur_file_check_idle(wanted.file) : MPI_SUCCESS;
 
     if (rc)
@@ -135,19 +132,19 @@ static int start(struct request wanted, struct mur_request **started)
     return mur_access_end(&access, &bytes);
 }
 
-static int start_for_user(struct request wanted, MPI_Request *request)
+static int start_for_user(int refused, struct request wanted, MPI_Request *request)
 {
     struct mur_request *started = NULL;
-    int rc = start(wanted, &started);
+    int rc = start(refused, wanted, &started);
 
     if (!rc)
         *request = (MPI_Request)started;
     return rc;
 }
 
-static int begin_split(struct request wanted, enum split kind)
+static int begin_split(int refused, struct request wanted, enum split kind)
 {
-    int rc = start(wanted, &wanted.file->split);
+    int rc = start(refused, wanted, &wanted.file->split);
 
     if (rc)
         return rc;
@@ -175,31 +172,31 @@ static int end_split(struct mur_file *file, const void *buffer, enum split kind,
 int mur_mpi_file_read_at(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count, struct mur_type *datatype,
                          MPI_Status *status)
 {
-    return run((struct request){fh, AT, false, false, offset, buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, AT, false, false, offset, buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iread_at(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count, struct mur_type *datatype,
                           MPI_Request *request)
 {
-    return start_for_user((struct request){fh, AT, false, false, offset, buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, AT, false, false, offset, buf, count, datatype}, request);
 }
 
-int mur_mpi_file_read_at_all(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+int mur_mpi_file_read_at_all(int refused, struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
                              struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, AT, false, true, offset, buf, count, datatype}, status);
+    return run(refused, (struct request){fh, AT, false, true, offset, buf, count, datatype}, status);
 }
 
-int mur_mpi_file_iread_at_all(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+int mur_mpi_file_iread_at_all(int refused, struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
                               struct mur_type *datatype, MPI_Request *request)
 {
-    return start_for_user((struct request){fh, AT, false, true, offset, buf, count, datatype}, request);
+    return start_for_user(refused, (struct request){fh, AT, false, true, offset, buf, count, datatype}, request);
 }
 
-int mur_mpi_file_read_at_all_begin(struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
+int mur_mpi_file_read_at_all_begin(int refused, struct mur_file *fh, MPI_Offset offset, void *buf, MPI_Count count,
                                    struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, AT, false, true, offset, buf, count, datatype}, READ_AT_ALL);
+    return begin_split(refused, (struct request){fh, AT, false, true, offset, buf, count, datatype}, READ_AT_ALL);
 }
 
 int mur_mpi_file_read_at_all_end(struct mur_file *fh, void *buf, MPI_Status *status)
@@ -209,29 +206,29 @@ int mur_mpi_file_read_at_all_end(struct mur_file *fh, void *buf, MPI_Status *sta
 
 int mur_mpi_file_read(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, OWN, false, false, 0, buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, OWN, false, false, 0, buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iread(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype, MPI_Request *request)
 {
-    return start_for_user((struct request){fh, OWN, false, false, 0, buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, OWN, false, false, 0, buf, count, datatype}, request);
 }
 
-int mur_mpi_file_read_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+int mur_mpi_file_read_all(int refused, struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
                           MPI_Status *status)
 {
-    return run((struct request){fh, OWN, false, true, 0, buf, count, datatype}, status);
+    return run(refused, (struct request){fh, OWN, false, true, 0, buf, count, datatype}, status);
 }
 
-int mur_mpi_file_iread_all(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+int mur_mpi_file_iread_all(int refused, struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
                            MPI_Request *request)
 {
-    return start_for_user((struct request){fh, OWN, false, true, 0, buf, count, datatype}, request);
+    return start_for_user(refused, (struct request){fh, OWN, false, true, 0, buf, count, datatype}, request);
 }
 
-int mur_mpi_file_read_all_begin(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype)
+int mur_mpi_file_read_all_begin(int refused, struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, OWN, false, true, 0, buf, count, datatype}, READ_ALL);
+    return begin_split(refused, (struct request){fh, OWN, false, true, 0, buf, count, datatype}, READ_ALL);
 }
 
 int mur_mpi_file_read_all_end(struct mur_file *fh, void *buf, MPI_Status *status)
@@ -242,24 +239,25 @@ int mur_mpi_file_read_all_end(struct mur_file *fh, void *buf, MPI_Status *status
 int mur_mpi_file_read_shared(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
                              MPI_Status *status)
 {
-    return run((struct request){fh, SHARED, false, false, 0, buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, SHARED, false, false, 0, buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iread_shared(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
                               MPI_Request *request)
 {
-    return start_for_user((struct request){fh, SHARED, false, false, 0, buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, SHARED, false, false, 0, buf, count, datatype}, request);
 }
 
-int mur_mpi_file_read_ordered(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
+int mur_mpi_file_read_ordered(int refused, struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype,
                               MPI_Status *status)
 {
-    return run((struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, status);
+    return run(refused, (struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, status);
 }
 
-int mur_mpi_file_read_ordered_begin(struct mur_file *fh, void *buf, MPI_Count count, struct mur_type *datatype)
+int mur_mpi_file_read_ordered_begin(int refused, struct mur_file *fh, void *buf, MPI_Count count,
+                                    struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, READ_ORDERED);
+    return begin_split(refused, (struct request){fh, ORDERED, false, true, 0, buf, count, datatype}, READ_ORDERED);
 }
 
 int mur_mpi_file_read_ordered_end(struct mur_file *fh, void *buf, MPI_Status *status)
@@ -270,31 +268,33 @@ int mur_mpi_file_read_ordered_end(struct mur_file *fh, void *buf, MPI_Status *st
 int mur_mpi_file_write_at(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
                           struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, AT, true, false, offset, (void *)buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, AT, true, false, offset, (void *)buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iwrite_at(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
                            struct mur_type *datatype, MPI_Request *request)
 {
-    return start_for_user((struct request){fh, AT, true, false, offset, (void *)buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, AT, true, false, offset, (void *)buf, count, datatype},
+                          request);
 }
 
-int mur_mpi_file_write_at_all(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+int mur_mpi_file_write_at_all(int refused, struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
                               struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, status);
+    return run(refused, (struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, status);
 }
 
-int mur_mpi_file_iwrite_at_all(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
+int mur_mpi_file_iwrite_at_all(int refused, struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
                                struct mur_type *datatype, MPI_Request *request)
 {
-    return start_for_user((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, request);
+    return start_for_user(refused, (struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, request);
 }
 
-int mur_mpi_file_write_at_all_begin(struct mur_file *fh, MPI_Offset offset, const void *buf, MPI_Count count,
-                                    struct mur_type *datatype)
+int mur_mpi_file_write_at_all_begin(int refused, struct mur_file *fh, MPI_Offset offset, const void *buf,
+                                    MPI_Count count, struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, AT, true, true, offset, (void *)buf, count, datatype}, WRITE_AT_ALL);
+    return begin_split(refused, (struct request){fh, AT, true, true, offset, (void *)buf, count, datatype},
+                       WRITE_AT_ALL);
 }
 
 int mur_mpi_file_write_at_all_end(struct mur_file *fh, const void *buf, MPI_Status *status)
@@ -305,30 +305,32 @@ int mur_mpi_file_write_at_all_end(struct mur_file *fh, const void *buf, MPI_Stat
 int mur_mpi_file_write(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
                        MPI_Status *status)
 {
-    return run((struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iwrite(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
                         MPI_Request *request)
 {
-    return start_for_user((struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, OWN, true, false, 0, (void *)buf, count, datatype},
+                          request);
 }
 
-int mur_mpi_file_write_all(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
-                           MPI_Status *status)
+int mur_mpi_file_write_all(int refused, struct mur_file *fh, const void *buf, MPI_Count count,
+                           struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, status);
+    return run(refused, (struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, status);
 }
 
-int mur_mpi_file_iwrite_all(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
-                            MPI_Request *request)
+int mur_mpi_file_iwrite_all(int refused, struct mur_file *fh, const void *buf, MPI_Count count,
+                            struct mur_type *datatype, MPI_Request *request)
 {
-    return start_for_user((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, request);
+    return start_for_user(refused, (struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, request);
 }
 
-int mur_mpi_file_write_all_begin(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype)
+int mur_mpi_file_write_all_begin(int refused, struct mur_file *fh, const void *buf, MPI_Count count,
+                                 struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, WRITE_ALL);
+    return begin_split(refused, (struct request){fh, OWN, true, true, 0, (void *)buf, count, datatype}, WRITE_ALL);
 }
 
 int mur_mpi_file_write_all_end(struct mur_file *fh, const void *buf, MPI_Status *status)
@@ -339,24 +341,27 @@ int mur_mpi_file_write_all_end(struct mur_file *fh, const void *buf, MPI_Status 
 int mur_mpi_file_write_shared(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
                               MPI_Status *status)
 {
-    return run((struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype}, status);
+    return run(MPI_SUCCESS, (struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype}, status);
 }
 
 int mur_mpi_file_iwrite_shared(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
                                MPI_Request *request)
 {
-    return start_for_user((struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype}, request);
+    return start_for_user(MPI_SUCCESS, (struct request){fh, SHARED, true, false, 0, (void *)buf, count, datatype},
+                          request);
 }
 
-int mur_mpi_file_write_ordered(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype,
-                               MPI_Status *status)
+int mur_mpi_file_write_ordered(int refused, struct mur_file *fh, const void *buf, MPI_Count count,
+                               struct mur_type *datatype, MPI_Status *status)
 {
-    return run((struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype}, status);
+    return run(refused, (struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype}, status);
 }
 
-int mur_mpi_file_write_ordered_begin(struct mur_file *fh, const void *buf, MPI_Count count, struct mur_type *datatype)
+int mur_mpi_file_write_ordered_begin(int refused, struct mur_file *fh, const void *buf, MPI_Count count,
+                                     struct mur_type *datatype)
 {
-    return begin_split((struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype}, WRITE_ORDERED);
+    return begin_split(refused, (struct request){fh, ORDERED, true, true, 0, (void *)buf, count, datatype},
+                       WRITE_ORDERED);
 }
 
 int mur_mpi_file_write_ordered_end(struct mur_file *fh, const void *buf, MPI_Status *status)

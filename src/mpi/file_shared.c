@@ -8,14 +8,13 @@
 #include "io/file.h"
 #include "io/pointer.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
 #include "mpi/file.h"
 
 /* From where the pointer is before any rank moves it. */
-int mur_mpi_file_seek_shared(struct mur_file *fh, MPI_Offset offset, int whence)
+int mur_mpi_file_seek_shared(int refused, struct mur_file *fh, MPI_Offset offset, int whence)
 {
     MPI_Offset current = 0, place = 0;
-    int rc = mur_entry_take_refusal();
+    int rc = refused;
 
     if (!rc)
         rc = mur_file_check_random(fh);

@@ -9,7 +9,6 @@
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
-#include "mpi/entry.h"
 #include "object/comm.h"
 #include "topo/map.h"
 
@@ -41,10 +40,10 @@ static int no_memory(const struct mur_comm *comm)
     return mur_collective_result(mur_error(MPI_ERR_NO_MEM, "no memory for a topology"), comm->size);
 }
 
-int mur_mpi_graph_create(struct mur_comm *comm_old, int nnodes, const int indx[], const int edges[], int reorder,
-                         MPI_Comm *comm_graph)
+int mur_mpi_graph_create(int refused, struct mur_comm *comm_old, int nnodes, const int indx[], const int edges[],
+                         int reorder, MPI_Comm *comm_graph)
 {
-    int place, failed = mur_entry_take_refusal(), rc;
+    int place, failed = refused, rc;
     struct mur_topology *topology;
     struct mur_comm *made = NULL;
 
@@ -207,12 +206,12 @@ static int check_adjacent(const struct mur_comm *comm, int indegree, const int *
     return rc;
 }
 
-int mur_mpi_dist_graph_create_adjacent(struct mur_comm *comm_old, int indegree, const int sources[],
+int mur_mpi_dist_graph_create_adjacent(int refused, struct mur_comm *comm_old, int indegree, const int sources[],
                                        const int *sourceweights, int outdegree, const int destinations[],
                                        const int *destweights, struct mur_info *info, int reorder,
                                        MPI_Comm *comm_dist_graph)
 {
-    int failed = mur_entry_take_refusal();
+    int failed = refused;
     struct mur_topology *topology;
     struct mur_comm *none;
     bool is_weighted;
@@ -238,14 +237,14 @@ int mur_mpi_dist_graph_create_adjacent(struct mur_comm *comm_old, int indegree, 
     return create_with(comm_old, topology, comm_dist_graph);
 }
 
-int mur_mpi_dist_graph_create(struct mur_comm *comm_old, int n, const int sources[], const int degrees[],
+int mur_mpi_dist_graph_create(int refused, struct mur_comm *comm_old, int n, const int sources[], const int degrees[],
                               const int destinations[], const int *weights, struct mur_info *info, int reorder,
                               MPI_Comm *comm_dist_graph)
 {
     struct mur_edges edges = {.count = n, .sources = sources, .degrees = degrees, .destinations = destinations};
     struct mur_topology *topology;
     MPI_Count total = 0;
-    int failed = mur_entry_take_refusal(), rc;
+    int failed = refused, rc;
 
     (void)info; /* knows no keys here */
     (void)reorder;

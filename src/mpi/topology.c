@@ -9,7 +9,6 @@
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"
-#include "mpi/entry.h"
 #include "object/comm.h"
 #include "topo/map.h"
 
@@ -94,10 +93,10 @@ int mur_mpi_dims_create(int nnodes, int ndims, int dims[])
     return mur_dims_create(nnodes, ndims, dims);
 }
 
-int mur_mpi_cart_create(struct mur_comm *comm_old, int ndims, const int dims[], const int periods[], int reorder,
-                        MPI_Comm *comm_cart)
+int mur_mpi_cart_create(int refused, struct mur_comm *comm_old, int ndims, const int dims[], const int periods[],
+                        int reorder, MPI_Comm *comm_cart)
 {
-    int cells = 0, failed = mur_entry_take_refusal();
+    int cells = 0, failed = refused;
     int place;
 
     if (!failed)
@@ -197,10 +196,10 @@ int mur_mpi_cart_shift(struct mur_comm *comm, int direction, int disp, int *rank
 }
 
 /* The processes that agree in the coordinates left out get one communicator, ordered by the coordinates kept. */
-int mur_mpi_cart_sub(struct mur_comm *comm, const int remain_dims[], MPI_Comm *newcomm)
+int mur_mpi_cart_sub(int refused, struct mur_comm *comm, const int remain_dims[], MPI_Comm *newcomm)
 {
     const struct mur_cart *cart = cart_of(comm);
-    int color = 0, key = 0, kept = 0, failed = mur_entry_take_refusal();
+    int color = 0, key = 0, kept = 0, failed = refused;
     struct mur_topology *topology;
     int *dims;
 

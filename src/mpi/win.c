@@ -5,57 +5,56 @@
 
 #include "base/error.h"
 #include "mpi/bodies.h"
-#include "mpi/entry.h"
 #include "object/attribute.h"
 #include "object/group.h"
 #include "object/info.h"
 #include "rma/rma.h"
 
-static int create(struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Count unit, const struct mur_info *info,
-                  void **base, MPI_Win *win)
+static int create(int refused, struct mur_comm *comm, int flavor, MPI_Aint size, MPI_Count unit,
+                  const struct mur_info *info, void **base, MPI_Win *win)
 {
     struct mur_win *made;
-    int rc = mur_rma_create(comm, flavor, size, (MPI_Aint)unit, info, mur_entry_take_refusal(), base, &made);
+    int rc = mur_rma_create(comm, flavor, size, (MPI_Aint)unit, info, refused, base, &made);
 
     if (!rc)
         *win = mur_object_handle(made);
     return rc;
 }
 
-int mur_mpi_win_create(void *base, MPI_Aint size, MPI_Count disp_unit, struct mur_info *info, struct mur_comm *comm,
-                       MPI_Win *win)
+int mur_mpi_win_create(int refused, void *base, MPI_Aint size, MPI_Count disp_unit, struct mur_info *info,
+                       struct mur_comm *comm, MPI_Win *win)
 {
-    return create(comm, MPI_WIN_FLAVOR_CREATE, size, disp_unit, info, &base, win);
+    return create(refused, comm, MPI_WIN_FLAVOR_CREATE, size, disp_unit, info, &base, win);
 }
 
-static int allocate(int flavor, MPI_Aint size, MPI_Count unit, const struct mur_info *info, struct mur_comm *comm,
-                    void *baseptr, MPI_Win *win)
+static int allocate(int refused, int flavor, MPI_Aint size, MPI_Count unit, const struct mur_info *info,
+                    struct mur_comm *comm, void *baseptr, MPI_Win *win)
 {
     void *base = NULL;
-    int rc = create(comm, flavor, size, unit, info, &base, win);
+    int rc = create(refused, comm, flavor, size, unit, info, &base, win);
 
     if (!rc)
         memcpy(baseptr, &base, sizeof base);
     return rc;
 }
 
-int mur_mpi_win_allocate(MPI_Aint size, MPI_Count disp_unit, struct mur_info *info, struct mur_comm *comm,
+int mur_mpi_win_allocate(int refused, MPI_Aint size, MPI_Count disp_unit, struct mur_info *info, struct mur_comm *comm,
                          void *baseptr, MPI_Win *win)
 {
-    return allocate(MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
+    return allocate(refused, MPI_WIN_FLAVOR_ALLOCATE, size, disp_unit, info, comm, baseptr, win);
 }
 
-int mur_mpi_win_allocate_shared(MPI_Aint size, MPI_Count disp_unit, struct mur_info *info, struct mur_comm *comm,
-                                void *baseptr, MPI_Win *win)
+int mur_mpi_win_allocate_shared(int refused, MPI_Aint size, MPI_Count disp_unit, struct mur_info *info,
+                                struct mur_comm *comm, void *baseptr, MPI_Win *win)
 {
-    return allocate(MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
+    return allocate(refused, MPI_WIN_FLAVOR_SHARED, size, disp_unit, info, comm, baseptr, win);
 }
 
-int mur_mpi_win_create_dynamic(struct mur_info *info, struct mur_comm *comm, MPI_Win *win)
+int mur_mpi_win_create_dynamic(int refused, struct mur_info *info, struct mur_comm *comm, MPI_Win *win)
 {
     void *base = MPI_BOTTOM;
 
-    return create(comm, MPI_WIN_FLAVOR_DYNAMIC, 0, 1, info, &base, win);
+    return create(refused, comm, MPI_WIN_FLAVOR_DYNAMIC, 0, 1, info, &base, win);
 }
 
 int mur_mpi_win_attach(struct mur_win *win, void *base, MPI_Aint size)
