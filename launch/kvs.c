@@ -268,36 +268,6 @@ void mur_kvs_settle(struct mur_kvs *kvs, const char *key)
     tell(kvs, waiters, key, NULL);
 }
 
-static void forget_in(struct mur_kvs *kvs, struct entry *entry, const void *owner)
-{
-    struct waiter **link = &entry->waiters;
-
-    while (*link) {
-        struct waiter *waiter = *link;
-
-        if (waiter->owner != owner) {
-            link = &waiter->next;
-            continue;
-        }
-        *link = waiter->next;
-        kvs->bytes -= sizeof *waiter;
-        free(waiter);
-    }
-    entry->last_waiter = link;
-}
-
-void mur_kvs_forget(struct mur_kvs *kvs, const void *owner)
-{
-    for (size_t i = 0; i < kvs->chain_count; i++)
-        for (struct entry **link = &kvs->chains[i]; *link;) {
-            forget_in(kvs, *link, owner);
-            if (!(*link)->value && !(*link)->waiters)
-                drop(kvs, link);
-            else
-                link = &(*link)->next;
-        }
-}
-
 size_t mur_kvs_count(const struct mur_kvs *kvs)
 {
     return kvs->value_count;
@@ -306,13 +276,4 @@ size_t mur_kvs_count(const struct mur_kvs *kvs)
 size_t mur_kvs_bytes(const struct mur_kvs *kvs)
 {
     return kvs->bytes;
-}
-
-void mur_kvs_each(const struct mur_kvs *kvs, void (*visit)(void *owner, const char *key, const char *value),
-                  void *owner)
-{
-    for (size_t i = 0; i < kvs->chain_count; i++)
-        for (struct entry *entry = kvs->chains[i]; entry; entry = entry->next)
-            if (entry->value)
-                visit(owner, entry->key, entry->value);
 }

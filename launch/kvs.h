@@ -33,14 +33,8 @@ bool mur_kvs_remove(struct mur_kvs *kvs, const char *key);           /* false: i
 bool mur_kvs_wait(struct mur_kvs *kvs, const char *key, mur_kvs_waiter *waiter, void *owner, bool *is_first);
 
 void mur_kvs_settle(struct mur_kvs *kvs, const char *key); /* there is no value: tells the waiters so */
-/* The owner's waiters are not called any more. Not to be called by a waiter. */
-void mur_kvs_forget(struct mur_kvs *kvs, const void *owner);
 
 size_t mur_kvs_count(const struct mur_kvs *kvs); /* keys that have values */
 size_t mur_kvs_bytes(const struct mur_kvs *kvs); /* in use, of most_bytes */
-
-/* Calls `visit` for each key with its value, in no order. The space must not be changed meanwhile. */
-void mur_kvs_each(const struct mur_kvs *kvs, void (*visit)(void *owner, const char *key, const char *value),
-                  void *owner);
 
 #endif

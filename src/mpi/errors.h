@@ -24,7 +24,4 @@ const char *mur_user_error_text(int code);
 /* The highest number that is in use: the attribute MPI_LASTUSEDCODE. */
 int mur_errors_last_used(void);
 
-/* The class of any code. */
-int mur_error_class_of(int code);
-
 #endif

@@ -190,11 +190,6 @@ const char *mur_user_error_text(int code)
     return GUARDED(text_of(code));
 }
 
-int mur_error_class_of(int code)
-{
-    return GUARDED(class_of(code));
-}
-
 int mur_errors_last_used(void)
 {
     return GUARDED(MPI_ERR_LASTCODE + user_errors.count);

@@ -45,11 +45,6 @@ extern void (*mur_foreign_lost)(struct mur_peer *peer);
 /* Whether what came over a connection can be an identity. */
 bool mur_identity_is_sound(const struct mur_identity *identity);
 
-static inline bool mur_identity_is_same(const struct mur_identity *a, const struct mur_identity *b)
-{
-    return a->job == b->job && a->rank == b->rank;
-}
-
 static inline bool mur_identity_precedes(const struct mur_identity *a, const struct mur_identity *b)
 {
     return a->job != b->job ? a->job < b->job : a->rank < b->rank;

@@ -95,20 +95,6 @@ static void step(struct mur_kvs *kvs)
         if (table[number].is_there)
             CHECK(strtoul(mur_kvs_get(kvs, key), NULL, 10) == table[number].value);
     }
-    if (below(5000) == 0) {
-        mur_kvs_forget(kvs, &owners[owner]);
-        for (int i = 0; i < KEYS; i++)
-            table[i].waiting[owner] = 0;
-    }
-}
-
-static unsigned visited;
-
-static void visit(void *owner, const char *key, const char *value)
-{
-    (void)owner;
-    CHECK(table[number_of(key)].is_there && strtoul(value, NULL, 10) == table[number_of(key)].value);
-    visited++;
 }
 
 static void test_random(void)
@@ -121,8 +107,7 @@ static void test_random(void)
         step(kvs);
     for (unsigned i = 0; i < KEYS; i++)
         there += table[i].is_there;
-    mur_kvs_each(kvs, visit, NULL);
-    CHECK(visited == there && mur_kvs_count(kvs) == there);
+    CHECK(mur_kvs_count(kvs) == there);
     for (unsigned i = 0; i < KEYS; i++) {
         snprintf(key, sizeof key, "%.*s%u", (int)(i % 9), "key-[/]-x", i);
         mur_kvs_settle(kvs, key);
