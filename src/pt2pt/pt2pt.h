@@ -89,6 +89,8 @@ struct mur_ready {
     uint64_t token;   /* of the shared transfer */
 };
 int mur_rendezvous_send(struct mur_request *request);
+/* Whether a READY is whole, and names a transfer of the peer's if any. */
+bool mur_rendezvous_can_be(const struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready);
 void mur_rendezvous_setup(void);
 

@@ -138,7 +138,7 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
 {
     struct mur_request *request = peer->placing;
 
-    if (__builtin_expect(frame->kind == MUR_FRAME_READY && frame->bytes != sizeof(struct mur_ready), 0))
+    if (__builtin_expect(frame->kind == MUR_FRAME_READY && !mur_rendezvous_can_be(peer, frame, data), 0))
         mur_frame_refuse(peer, frame);
     if (__builtin_expect(request != NULL, 0))
         peer->placing = NULL;

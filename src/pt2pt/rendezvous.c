@@ -65,7 +65,10 @@ struct mur_transfer {
     struct mur_spot target_spot;
     struct mur_transfer *next_free; /* the sender's own list */
     uint64_t token;
+    int32_t sender;   /* process */
+    int32_t releaser; /* the process that owes a RELEASE; -1: none does */
 };
+_Static_assert(sizeof(struct mur_transfer) == 128, "as much as there is at any token");
 
 /* Content of CLAIM and DONE. */
 struct claim {
@@ -99,17 +102,27 @@ static struct mur_transfer *transfer_get(struct mur_peer *peer)
         return transfer;
     }
     transfer = peer->transport->share(sizeof *transfer, &token);
-    if (transfer)
+    if (transfer) {
         transfer->token = token;
+        transfer->sender = mur_process.rank;
+        transfer->releaser = -1;
+    }
     return transfer;
 }
 
-static void transfer_put(uint64_t token, struct mur_peer *peer)
+static void transfer_put(struct mur_transfer *transfer)
 {
-    struct mur_transfer *transfer = peer->transport->shared(token);
-
+    transfer->releaser = -1;
     transfer->next_free = free_transfers;
     free_transfers = transfer;
+}
+
+/* The transfer of this sender that a frame of the peer's names; NULL: it names none. */
+static struct mur_transfer *transfer_named(const struct mur_peer *peer, uint64_t token, int sender)
+{
+    struct mur_transfer *transfer = peer->transport->shared ? peer->transport->shared(token) : NULL;
+
+    return transfer && transfer->token == token && transfer->sender == sender ? transfer : NULL;
 }
 
 static void find_spot(const void *buffer, size_t bytes, struct mur_spot *spot)
@@ -159,7 +172,7 @@ static void send_complete(struct mur_request *request)
 void mur_rendezvous_withdraw(struct mur_request *request)
 {
     if (request->transfer)
-        transfer_put(request->transfer->token, request->peer);
+        transfer_put(request->transfer);
     request->transfer = NULL;
     send_complete(request);
 }
@@ -305,6 +318,7 @@ static bool help(struct mur_task *task, bool *is_over)
         struct mur_frame frame = {.kind = MUR_FRAME_DONE, .flags = FLAG_BY_SENDER, .bytes = sizeof claim};
 
         /* The transfer comes back with the receiver's RELEASE. */
+        request->transfer->releaser = request->peer->process;
         mur_send_control(request->peer, &frame, &claim);
         send_complete(request);
     }
@@ -383,6 +397,13 @@ static void accept_own(struct mur_request *request, const struct mur_ready *read
         mur_copy_typed(send->buffer, send->count, send->type, request->buffer, request->count, request->type);
     send_complete(send);
     mur_request_complete(request);
+}
+
+bool mur_rendezvous_can_be(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
+{
+    const struct mur_ready *ready = data;
+
+    return frame->bytes == sizeof *ready && (!ready->address || transfer_named(peer, ready->token, peer->process));
 }
 
 void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *ready)
@@ -538,7 +559,7 @@ static bool resume_straight(struct mur_backlog_entry *entry)
 static void start_pieces(struct mur_request *request, size_t bytes)
 {
     if (request->transfer)
-        transfer_put(request->transfer->token, request->peer);
+        transfer_put(request->transfer);
     request->transfer = NULL;
     if (!request->is_dense) {
         request->cursor = malloc(sizeof *request->cursor);
@@ -584,7 +605,7 @@ static void done_at_receiver(struct mur_peer *peer, const struct mur_frame *done
 
     mur_task_remove(&request->task);
     if (request->transfer)
-        transfer_put(request->transfer->token, peer);
+        transfer_put(request->transfer);
     send_complete(request);
 }
 
@@ -611,12 +632,16 @@ static void done_arrived(struct mur_peer *peer, const struct mur_frame *frame, c
 
 static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
+    struct mur_transfer *transfer;
     uint64_t token;
 
-    if (frame->bytes != sizeof token || !peer->transport->shared)
+    if (frame->bytes != sizeof token)
         mur_frame_refuse(peer, frame);
     memcpy(&token, data, sizeof token);
-    transfer_put(token, peer);
+    transfer = transfer_named(peer, token, mur_process.rank);
+    if (!transfer || transfer->releaser != peer->process)
+        mur_frame_refuse(peer, frame);
+    transfer_put(transfer);
 }
 
 void mur_rendezvous_setup(void)

@@ -13,6 +13,7 @@
 
 #include "base/cpu.h"
 #include "base/error.h"
+#include "boot/process.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
 #include "rma/rma.h"
@@ -22,14 +23,17 @@ enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, STRIDE = 64 << 
 struct help {
     _Atomic uint32_t is_asked __attribute__((aligned(64))); /* until the target is done with it: its release pairs with
                                                              * the acquire in mur_rma_share */
+    int32_t asker;                                          /* the process that this belongs to */
     uint64_t token;
     uint64_t bytes;
     uint64_t origin, result, place; /* addresses at the origin, and in the window */
     uint32_t kind, reduction, basic;
+    int32_t asked;                                         /* the process that this is for */
     _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
     _Atomic uint64_t done; /* bytes; released; pairs with the acquire in wait_for_rest */
     _Atomic uint32_t has_failed;
 };
+_Static_assert(sizeof(struct help) == 128, "as much as there is at any token");
 
 /* One for each process that was ever asked. */
 static struct help **helps;
@@ -48,8 +52,11 @@ static struct help *help_of(const struct mur_peer *peer)
         helps = more;
         help_count = peer->process + 1;
     }
-    if (!helps[peer->process] && (helps[peer->process] = peer->transport->share(sizeof(struct help), &token)))
+    if (!helps[peer->process] && (helps[peer->process] = peer->transport->share(sizeof(struct help), &token))) {
         helps[peer->process]->token = token;
+        helps[peer->process]->asker = mur_process.rank;
+        helps[peer->process]->asked = peer->process;
+    }
     return helps[peer->process];
 }
 
@@ -211,17 +218,21 @@ static bool run(struct mur_task *task, bool *is_over)
     return true;
 }
 
-/* Who cannot help does not answer, and is not asked again. */
-void mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token)
+/* A process that cannot help does not answer, and is not asked again. */
+bool mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token)
 {
-    struct helper *helper = peer->transport->can_copy(peer) ? malloc(sizeof *helper) : NULL;
+    struct help *help = peer->transport->shared ? peer->transport->shared(token) : NULL;
+    struct helper *helper;
     bool is_over = false;
 
+    if (!help || help->token != token || help->asker != peer->process || help->asked != mur_process.rank)
+        return false;
+    helper = peer->transport->can_copy(peer) ? malloc(sizeof *helper) : NULL;
     if (!helper)
-        return;
-    *helper =
-        (struct helper){.task.run = run, .peer = peer, .help = peer->transport->shared(token), .context = context};
+        return true;
+    *helper = (struct helper){.task.run = run, .peer = peer, .help = help, .context = context};
     run(&helper->task, &is_over);
     if (!is_over)
         mur_task_add(&helper->task);
+    return true;
 }

@@ -303,7 +303,8 @@ enum { MUR_RMA_SHARE_MIN = 192 << 10 }; /* bytes that are worth asking for help 
 /* Performs an operation on dense data together with the target. False: not now; nothing has happened. */
 bool mur_rma_share(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                    size_t bytes, int *rc);
-void mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token);
+/* False: the token names no request for help of this peer's to this process. */
+bool mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token);
 
 int mur_rma_setup(void);
 void mur_rma_serve_setup(void);

@@ -223,10 +223,11 @@ static void sync_arrived(struct mur_peer *peer, const struct mur_frame *frame, c
 
     if (frame->tag == MUR_SYNC_HELP) {
         /* The window may be gone: its owner did without help, and the request was read late. */
-        if (frame->bytes != sizeof token || !peer->transport->can_copy)
+        if (frame->bytes != sizeof token)
             mur_frame_refuse(peer, frame);
         memcpy(&token, data, sizeof token);
-        mur_rma_help_asked(peer, frame->context, token);
+        if (!mur_rma_help_asked(peer, frame->context, token))
+            mur_frame_refuse(peer, frame);
         return;
     }
     if (!win || frame->source < 0 || frame->source >= win->comm->size)

@@ -205,7 +205,8 @@ struct mur_transport {
     int (*doorbell)(void);
 
     /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
-     * there is none. Transports without it leave the operations from here on out. */
+     * there is none, or when no memory can have this token: of others there are at least two cache lines, which need
+     * not be what the token's sender means. Transports without it leave the operations from here on out. */
     void *(*share)(size_t bytes, uint64_t *token);
     void *(*shared)(uint64_t token);
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Strangers connect to a rank, many of them, and say nothing: they do not end the greeting of one who knows the secret,
- * and do not slow down a rank that polls; one who calls a port and then stalls does not keep others from it; the rank
- * listens only where MUR_TCP_INCLUDE says, and takes no call of one who cannot be a rank; and a port may be closed
- * while somebody who calls it is about to prove that he may. */
+/* Strangers connect to a rank, many of them, and say nothing: a rank that sleeps wakes to be rid of them; they do not
+ * end the greeting of one who knows the secret, and do not slow down a rank that polls; one who calls a port and then
+ * stalls does not keep others from it; the rank listens only where MUR_TCP_INCLUDE says, and takes no call of one who
+ * cannot be a rank; and a port may be closed while somebody who calls it is about to prove that he may. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
@@ -14,9 +14,11 @@
 #include "base/handshake.h"
 #include "boot/job.h"
 #include "boot/process.h"
+#include "transport/tcp/tcp.h"
+
 #include "test.h"
 
-enum { SILENT = 600, PASSES = 20000, PATIENCE_S = 30 };
+enum { SILENT = 600, PASSES = 20000, PATIENCE_S = 30, GREETING_S = 60 };
 
 static int epoll_calls;
 
@@ -122,6 +124,21 @@ static void prove(int fd, struct mur_handshake *caller, const struct mur_challen
 
     CHECK(mur_handshake_prove(caller, challenge, 0, &proof));
     CHECK(send(fd, &proof, sizeof proof, MSG_NOSIGNAL) == sizeof proof);
+}
+
+/* The time at which a rank that sleeps will wake (mur_transport_due, 0: none) is that of the stranger's end. */
+static void set_time_for_silent_one(const struct port *port)
+{
+    double limit = MPI_Wtime() + PATIENCE_S;
+    int fd = call(port);
+
+    CHECK(mur_transport_due == 0);
+    while (mur_tcp.silent_count == 0) {
+        CHECK(MPI_Wtime() < limit);
+        pass();
+    }
+    CHECK(mur_transport_due > 0 && mur_transport_due / 1000000 <= mur_tcp_now() + 1000 * GREETING_S);
+    close(fd);
 }
 
 static void bear_flood(const struct port *port)
@@ -241,6 +258,7 @@ int main(int argc, char **argv)
     if (rank == 0) {
         open_port(&port);
         check_listeners();
+        set_time_for_silent_one(&port);
         bear_flood(&port);
         poll_beside_silent_one(&port);
         know_callers(&port);

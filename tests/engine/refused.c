@@ -74,6 +74,53 @@ static int is_piece_refused(uint64_t request, uint32_t bytes)
     return is_refused(frame, data);
 }
 
+static int is_release_refused(uint64_t token)
+{
+    return is_refused((struct mur_frame){.kind = MUR_FRAME_RELEASE, .bytes = sizeof token}, &token);
+}
+
+static int is_ready_refused(uint64_t token)
+{
+    struct mur_ready ready = {.length = LARGE, .address = 4096, .token = token};
+    struct mur_frame frame = {.kind = MUR_FRAME_READY, .context = win->comm->context, .bytes = sizeof ready};
+
+    return is_refused(frame, &ready);
+}
+
+static int is_call_for_help_refused(uint64_t token)
+{
+    struct mur_frame frame = {.kind = MUR_FRAME_SYNC,
+                              .context = win->comm->context,
+                              .source = 1,
+                              .tag = MUR_SYNC_HELP,
+                              .bytes = sizeof token};
+
+    return is_refused(frame, &token);
+}
+
+/* Tokens of shared memory: of no memory, of memory that serves for something else, and of a transfer of this process's
+ * that the peer has neither announced nor to release. */
+static void tokens(const struct mur_request *send)
+{
+    const struct mur_transport *transport = peer->transport;
+    uint64_t wrong[] = {0, 1, 64, UINT64_MAX, UINT64_MAX - 63, UINT64_C(1) << 40, 0, 0, 0, 0};
+    int *ones, *one;
+
+    if (transport->share) {
+        ones = transport->share(256, &wrong[6]);
+        for (int i = 0; i < 64; i++)
+            ones[i] = 1;
+        wrong[7] = wrong[6] + 64 + 1;
+        one = transport->share(256, &wrong[8]);
+        memset(one, 0, 256);
+        one[1] = 1;
+        if (send->transfer)
+            wrong[9] = wrong[6] + (uint64_t)((char *)send->transfer - (char *)ones);
+    }
+    for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++)
+        CHECK(is_release_refused(wrong[i]) && is_ready_refused(wrong[i]) && is_call_for_help_refused(wrong[i]));
+}
+
 /* Help with a message that nobody can copy. */
 static int is_help_refused(struct mur_request *request)
 {
@@ -124,6 +171,7 @@ static void large_messages(void)
     CHECK(is_claim_refused(MUR_FRAME_CLAIM, 1, send, 0, LARGE + 1));
     CHECK(is_claim_refused(MUR_FRAME_DONE, 4, 0, send, 0)); /* the sender's */
     CHECK(is_help_refused(mur_request_find(sends[0])));
+    tokens(mur_request_find(sends[0]));
     CHECK(is_piece_refused(0, 1) && is_piece_refused(send, 1) && is_piece_refused(received + 64, 1));
     CHECK(is_piece_refused(received, LARGE + 1)); /* nothing has been announced */
     MPI_Send(NULL, 0, MPI_BYTE, 1, 1, MPI_COMM_WORLD);

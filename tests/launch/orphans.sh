@@ -45,6 +45,15 @@ kill -9 $JOB $GUARD
 wait $JOB 2>/dev/null
 until_true none_left
 
+# What is sent to mpiexec's process group does not reach the guard.
+set -m
+start daemon
+set +m
+until_true some_left 8
+kill -9 -- -$JOB
+wait $JOB 2>/dev/null
+until_true none_left
+
 start daemon
 kill -9 "$(survivors | head -n 1)"
 wait $JOB

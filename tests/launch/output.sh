@@ -34,7 +34,7 @@ same "no newline is added" xxxx "$(cat "$DIR/out"; echo)"
 code 0 -n 1 true
 same "nothing stays nothing" 0 "$(stat -c %s "$DIR/out")"
 
-# An un# A stdout that is closed: what ranks write to it is not lost silently. Who writes nothing needs none.
+# A stdout that is closed: what ranks write to it is not lost silently. Who writes nothing needs none.
 "${RUN[@]}" -n 2 echo lost 2>"$DIR/err" >&-
 same "exit code with a closed stdout" 1 $?
 contains "message" "cannot write the output of the ranks: Bad file descriptor" "$(cat "$DIR/err")"
@@ -42,7 +42,8 @@ contains "message" "cannot write the output of the ranks: Bad file descriptor" "
 same "exit code of the silent with a closed stdout" 0 $?
 "${RUN[@]}" -n 1 sh -c 'echo unseen >&2' 2>&-
 same "exit code with a closed stderr" 0 $?
-finished line is shown, and others do not run into it while it goes on.
+
+# An unfinished line is shown, and others do not run into it while it goes on.
 "${RUN[@]}" "$PUPPET" say:'name? ' await:10 2>/dev/null >"$DIR/out" &
 JOB=$!
 is_prompt() { [ "$(cat "$DIR/out")" = 'name? ' ]; }
@@ -78,4 +79,18 @@ kill -TERM $JOB
 wait $JOB
 same "exit code" 143 $?
 until_true none_left
+
+# One that a failure has ended does: what was written shall be read. A signal ends that, too.
+"${RUN[@]}" -n 2 sh -c '[ $MUR_RANK = 1 ] || { until [ -e "$0/flowing" ]; do sleep 0.02; done; exit 5; }; exec yes' \
+    "$DIR" >"$DIR/slow" 2>"$DIR/err" 9>&- &
+JOB=$!
+until_true some_left 2
+touch "$DIR/flowing"
+until_true none_left
+kill -0 $JOB || fail "a job that failed did not wait for the reader"
+kill -TERM $JOB
+is_over() { ! kill -0 $JOB 2>/dev/null; }
+until_true is_over || kill -KILL $JOB
+wait $JOB
+same "exit code" 5 $?
 finish

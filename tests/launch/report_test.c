@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mpiexec says of each failure, and the exit code that it makes of it; and of how all ranks ended. */
+/* What mpiexec says of a job that starts, of each failure, and the exit code that it makes of it; and of how all ranks
+ * ended. */
+#include <sched.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -36,6 +38,30 @@ static const char *heard(void)
     dup2(saved, STDERR_FILENO);
     close(saved);
     return said;
+}
+
+/* As many CPUs as this process may use, which the test limits. */
+static void cpus_of_a_job(void)
+{
+    cpu_set_t all, some;
+    char part[64];
+    int wanted = 0;
+
+    CHECK(sched_getaffinity(0, sizeof all, &all) == 0);
+    CPU_ZERO(&some);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &all))
+            continue;
+        CPU_SET(cpu, &some);
+        wanted++;
+        CHECK(sched_setaffinity(0, sizeof some, &some) == 0);
+        listen_up();
+        mur_report_start(&job);
+        snprintf(part, sizeof part, "7 ranks on here, which offers %d CPU%s (affinity) with ", wanted,
+                 wanted == 1 ? "" : "s");
+        CHECK(strstr(heard(), part));
+    }
+    CHECK(wanted > 0);
 }
 
 static void check_line(const struct mur_frame *failure, int ended, const char *wanted, int code)
@@ -175,6 +201,7 @@ static void long_lists(void)
 
 int main(void)
 {
+    cpus_of_a_job();
     failures_of_ranks();
     failures_that_tell();
     small_jobs();

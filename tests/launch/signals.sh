@@ -71,6 +71,24 @@ kill -USR1 $JOB
 ended 137
 same "last words of crowded ranks" 23 "$(grep -c saved "$DIR/out")"
 
+# But a rank that hardly gets a core does not hold up the end for ever: this one competes with another process.
+if chrt -i 0 true 2>/dev/null; then
+    cpu=$(taskset -cp $$ | sed 's/.*[ ,-]//')
+    start -n 1 taskset -c "$cpu" "$PUPPET" ignore:15 line:ready compute:1000000
+    until_true has_lines "$DIR/out" 1
+    rank=$(survivors | head -n 1)
+    chrt -a -i -p 0 "$rank"
+    { echo 19 >"/proc/$rank/autogroup"; } 2>/dev/null # where the system shares cores between sessions first
+    taskset -c "$cpu" "$PUPPET" compute:1000000 &
+    hog=$!
+    kill -TERM $JOB
+    is_over() { ! kill -0 $JOB 2>/dev/null; }
+    until_true is_over || kill -KILL $JOB
+    kill -KILL $hog
+    ended 143
+    contains "message" "1 rank did not end on SIGTERM" "$(cat "$DIR/err")"
+fi
+
 start -n 2 "$PUPPET" block:2 line:ready await:2 line:not-yet wait
 until_true has_lines "$DIR/out" 2
 kill -INT $JOB

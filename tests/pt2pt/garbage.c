@@ -1,52 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Rank 1 writes into its connection to rank 0, past the library: noise, or frames whose fields are random; the seed is
  * the argument. Rank 0 must notice and say so, or go on: garbage.sh sees to it that it neither crashes nor hangs. */
-#include <netinet/in.h>
-#include <stdint.h>
-#include <sys/socket.h>
-#include <unistd.h>
+#include "engine/engine.h"
+#include "transport/tcp/tcp.h"
 
+#include "connections.h"
 #include "draw.h"
 #include "test.h"
 
-enum { LARGE = 200000, ROUNDS = 20, HOLD = 6, TRANSPORTS = 0xff01 /* kinds of the transport's own, from there on */ };
-
-struct frame { /* as src/transport/tcp/tcp.h has it */
-    uint16_t kind, flags;
-    uint32_t context;
-    int32_t source, tag;
-    uint32_t bytes, spare;
-};
+enum { LARGE = 200000, ROUNDS = 20, HEADER = sizeof(struct mur_tcp_header) };
 
 /* The connections of this process, of which one leads to rank 0. */
 static void write_to_all(const void *data, size_t bytes)
 {
-    for (int fd = 3; fd < 64; fd++) {
-        struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-
-        if (getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
-            (address.ss_family == AF_INET || address.ss_family == AF_INET6) &&
-            send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
+    for (int fd = 3; fd < CONNECTION_FDS; fd++)
+        if (is_connection(fd) && send(fd, data, bytes, MSG_NOSIGNAL | MSG_DONTWAIT) < 0)
             continue;
-    }
 }
 
 static void write_garbage(unsigned *state)
 {
     static unsigned char data[3000];
-    struct frame frame = {.kind = (uint16_t)(draw_next(state) % 20), .flags = (uint16_t)(draw_next(state) % 8)};
-    size_t bytes = 24 + draw_next(state) % 2000 / 8 * 8;
+    struct mur_frame frame = {.kind = (uint16_t)(draw_next(state) % (MUR_FRAME_KINDS + 3)),
+                              .flags = (uint16_t)(draw_next(state) % 8)};
+    size_t bytes = HEADER + draw_next(state) % 2000 / 8 * 8;
 
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)draw_next(state);
-    frame.kind += frame.kind == HOLD;
     if (draw_next(state) % 4 == 0)
-        frame.kind = (uint16_t)(TRANSPORTS - 1 + draw_next(state) % 4);
+        frame.kind = (uint16_t)(MUR_TCP_ACK - 1 + draw_next(state) % 4);
     frame.context = draw_next(state) % 3 ? draw_next(state) % 8 : draw_next(state);
     frame.source = (int32_t)(draw_next(state) % 4) - 1;
     frame.tag = (int32_t)(draw_next(state) % 8);
-    frame.bytes = (uint32_t)bytes - 24;
+    frame.bytes = (uint32_t)bytes - HEADER;
     if (draw_next(state) % 4 == 0) /* less than there is, or more than can be: for any other the receiver would wait */
         frame.bytes = draw_next(state) % 2 ? (uint32_t)(draw_next(state) % bytes) / 2 : 1u << 20 | draw_next(state);
     if (draw_next(state) % 3)

@@ -5,27 +5,21 @@
  * a message, must not wait for ever: half_frame.sh sees to it. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <netinet/in.h>
-#include <stdint.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
+#include "engine/engine.h"
+#include "transport/tcp/tcp.h"
+
+#include "connections.h"
 #include "test.h"
 
-struct frame { /* as src/transport/tcp/tcp.h has it */
-    uint16_t kind, flags;
-    uint32_t context;
-    int32_t source, tag;
-    uint32_t bytes, spare;
-};
-
-enum { TAG = 77, PIECE = 3 /* MUR_FRAME_PIECE */, LARGE = 100000 /* a message that is one piece */ };
+enum { TAG = 77, LARGE = 100000 /* a message that is one piece */ };
 static uint32_t claimed; /* 0: nothing is spoilt */
 static uint32_t added;   /* to the length of a piece */
 
 static void spoil(void *data, size_t bytes)
 {
-    struct frame *frame = data;
+    struct mur_frame *frame = data;
 
     for (; claimed && bytes >= sizeof *frame; frame = (void *)((char *)frame + 8), bytes -= 8)
         if (frame->tag == TAG && frame->source == 1 && frame->bytes == sizeof(int)) {
@@ -36,10 +30,10 @@ static void spoil(void *data, size_t bytes)
 
 static void spoil_piece(void *data, size_t bytes)
 {
-    struct frame *frame = data;
+    struct mur_frame *frame = data;
 
     for (; added && bytes >= sizeof *frame; frame = (void *)((char *)frame + 8), bytes -= 8)
-        if (frame->kind == PIECE && frame->bytes == LARGE) {
+        if (frame->kind == MUR_FRAME_PIECE && frame->bytes == LARGE) {
             frame->bytes += added;
             added = 0;
             return;
@@ -72,16 +66,11 @@ ssize_t sendmsg(int fd, const struct msghdr *message, int flags)
 
 static void write_beside(void)
 {
-    const struct frame frame = {.kind = 1, .source = 1, .tag = TAG, .bytes = 5000};
+    const struct mur_tcp_header header = {.frame = {.kind = MUR_FRAME_READY, .source = 1, .tag = TAG, .bytes = 5000}};
 
-    for (int fd = 3; fd < 64; fd++) {
-        struct sockaddr_storage address;
-        socklen_t length = sizeof address;
-
-        if (getpeername(fd, (struct sockaddr *)&address, &length) == 0 &&
-            (address.ss_family == AF_INET || address.ss_family == AF_INET6))
-            CHECK(send(fd, &frame, sizeof frame, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof frame);
-    }
+    for (int fd = 3; fd < CONNECTION_FDS; fd++)
+        if (is_connection(fd))
+            CHECK(send(fd, &header, sizeof header, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof header);
 }
 
 /* Zeros are no frame of this kind and length. */

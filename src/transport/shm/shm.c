@@ -79,9 +79,10 @@ static void *share(size_t bytes, uint64_t *token)
     return memory;
 }
 
+/* Lanes follow the heap: what a token at its end names is within the node's memory as well. */
 static void *shared(uint64_t token)
 {
-    return mur_shm_at(token);
+    return token >= heap_start() && token < lanes_start() && token % MUR_CACHE_LINE == 0 ? mur_shm_at(token) : NULL;
 }
 
 /* Where limits of the system leave the node less memory, all ranks still have lanes to all others. */
