@@ -7,12 +7,13 @@ program section_types
   use mpi_f08
   implicit none
   integer, parameter :: A = MPI_ADDRESS_KIND
-  integer :: rank, ranks, partner, seed, round
+  integer :: rank, ranks, partner, round
+  integer, external :: draw
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   partner = ieor(rank, 1)
-  call read_seed()
+  call random_start()
   call accumulate()
   call get_and_put()
   call split_collectives()
@@ -23,8 +24,6 @@ program section_types
   call wrong_calls()
   call MPI_Finalize()
 contains
-  include 'random.inc'
-
   subroutine check(condition, what)
     logical, intent(in) :: condition
     character(len=*), intent(in) :: what

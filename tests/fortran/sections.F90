@@ -25,15 +25,14 @@ module common_parts
     .true., .false., .true., .true., .true., .true., .false., &
     .true., .false., .true., .true., .true., .true., .true., &
     .true., .true., .true., .true., .true., .true., .true.], [7, 8])
-  integer :: rank, ranks, seed, round, dims, lo(7), hi(7), st(7), elements, width ! words of an element
+  integer :: rank, ranks, round, dims, lo(7), hi(7), st(7), elements, width ! words of an element
   integer, pointer, contiguous :: words(:) ! the whole array
   integer, asynchronous :: packed(8 * most), got(8 * most), before(8 * most)
   integer, asynchronous :: window(8 * most)
   type(MPI_Win) :: win
   type(MPI_Op) :: add
+  integer, external :: draw
 contains
-  include 'random.inc'
-
   subroutine add_words(invec, inoutvec, len, datatype)
     type(c_ptr), value :: invec, inoutvec
     integer :: len
@@ -227,7 +226,7 @@ program sections
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
-  call read_seed()
+  call random_start()
   call MPI_Op_create(add_words, .true., add)
   call MPI_Type_create_struct(2, [3, 2], [0_MPI_ADDRESS_KIND, 24_MPI_ADDRESS_KIND], [MPI_DOUBLE_PRECISION, MPI_INTEGER], &
                               of_particle)
