@@ -9,6 +9,7 @@ program section_types
   integer, parameter :: A = MPI_ADDRESS_KIND
   integer :: rank, ranks, partner, round
   integer, external :: draw
+  external :: check
   call MPI_Init()
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
@@ -24,14 +25,6 @@ program section_types
   call wrong_calls()
   call MPI_Finalize()
 contains
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    if (condition) return
-    print '(3a,i0)', 'not so: ', what, ', round ', round
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
-
   ! The first part of a section that is no whole number of rows, and elements apart, are added to a window.
   subroutine accumulate()
     integer, asynchronous :: window(12), plate(6, 6), got(6, 6)

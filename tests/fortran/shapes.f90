@@ -10,6 +10,7 @@ program shapes
     real(c_double) :: place(3)
     integer(c_int) :: id
   end type
+  external :: check
   integer :: rank, ranks, partner, provided
   integer, allocatable :: made(:, :) ! a variable of the program, whose descriptor is zero at first
   call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided)
@@ -28,14 +29,6 @@ program shapes
   call sessions()
   call MPI_Finalize()
 contains
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    if (condition) return
-    print '(2a)', 'not so: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
-
   subroutine seven_dimensions()
     integer :: a(3, 3, 3, 3, 3, 3, 3), b(3, 3, 3, 3, 3, 3, 3), i
     a = reshape([(i + 10000 * rank, i = 1, size(a))], shape(a))
