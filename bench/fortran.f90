@@ -6,7 +6,7 @@ program fortran_bench
   use mpi_f08
   use, intrinsic :: iso_c_binding
   implicit none
-  integer, parameter :: repetitions = 41, rows = 512, columns = 512
+  integer, parameter :: repetitions = 401, rows = 512, columns = 512
   interface
     real(c_double) function c_latency(bytes, count) bind(C)
       import
@@ -17,7 +17,7 @@ program fortran_bench
       integer(c_int), value :: count
     end function
   end interface
-  integer :: rank, i
+  integer :: rank, i, k
   real(8) :: seconds(repetitions, 6), plate(2 * rows, columns)
   type(MPI_Datatype) :: column, every_second
   call MPI_Init()
@@ -28,8 +28,18 @@ program fortran_bench
   call MPI_Type_commit(every_second)
   plate = 0
   do i = 1, repetitions
-    seconds(i, :) = [latency(5000), c_latency(8, 5000), call_cost(50000), c_null(50000), transfer(30, .true.), &
-                     transfer(30, .false.)]
+    ! Whoever comes second finds the machine warmer, so they change places.
+    do k = 1, 2
+      if (k == 1 .eqv. modulo(i, 2) == 1) then
+        seconds(i, 1) = latency(400)
+        seconds(i, 3) = call_cost(2000)
+        seconds(i, 5) = transfer(3, .true.)
+      else
+        seconds(i, 2) = c_latency(8, 400)
+        seconds(i, 4) = c_null(2000)
+        seconds(i, 6) = transfer(3, .false.)
+      end if
+    end do
   end do
   if (rank == 0) then
     call tell('f08-latency-8B', minval(seconds(:, 1)) * 1e6, 'us')
