@@ -238,6 +238,16 @@ void mur_part_free(struct mur_part *part)
     part->descriptor = NULL;
 }
 
+/* Whether the request needs no entry among the pending ones. All requests that are complete at once may have one
+ * number, so their data come back at once, too. */
+static bool is_done(const struct mur_sections *sections)
+{
+    int flag = 0;
+
+    return !sections->is_persistent &&
+           (PMPI_Request_get_status(mur_request_in(*sections->request), &flag, MPI_STATUS_IGNORE) || flag);
+}
+
 void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
 {
     bool is_copied = false;
@@ -252,8 +262,7 @@ void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
         }
         is_copied |= part->copy != NULL;
     }
-    if (is_copied && !sections->code && sections->request &&
-        *sections->request != (MPI_Fint)(intptr_t)MPI_REQUEST_NULL) {
+    if (is_copied && !sections->code && sections->request && !is_done(sections)) {
         mur_pending_add(*sections->request, sections);
     } else {
         for (int i = 0; i < sections->count; i++) {

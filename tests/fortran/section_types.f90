@@ -19,6 +19,7 @@ program section_types
   call get_and_put()
   call split_collectives()
   call partitions()
+  call two_at_once()
   do round = 1, 200
     call random_datatype()
   end do
@@ -139,6 +140,20 @@ contains
     end do
     call MPI_Request_free(requests(1))
     call MPI_Request_free(requests(2))
+  end subroutine
+
+  ! Requests that are complete at once may be one and the same to MPI; each has its own section.
+  subroutine two_at_once()
+    integer, asynchronous :: first(8), second(8)
+    type(MPI_Request) :: requests(2)
+    first = -1
+    second = -1
+    call MPI_Iallreduce([1, 2, 3, 4], first(::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, requests(1))
+    call MPI_Iallreduce([5, 6, 7, 8], second(::2), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_SELF, requests(2))
+    call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+    call check(all(first(::2) == [1, 2, 3, 4]), 'the first of two at once')
+    call MPI_Wait(requests(2), MPI_STATUS_IGNORE)
+    call check(all(second(::2) == [5, 6, 7, 8]), 'the second of two at once')
   end subroutine
 
   ! A datatype of random blocks of random kinds, over a random section: what is sent is what MPI_Pack makes of the same

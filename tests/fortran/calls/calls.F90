@@ -3,7 +3,7 @@
 ! F90 for module mpi, else mpif.h; with LARGE the counts are of MPI_COUNT_KIND, so that mpi_f08 calls its large forms. The
 ! procedures that the interface calls are in coverage_<interface>.c (generate.py), which notes what succeeded; it fails the
 ! program in MPI_FINALIZE if a procedure is missing. With the argument "abort" the program calls MPI_ABORT.
-#include "calls.h"
+#include "interfaces.inc"
 program calls
 #if defined(F08)
   use mpi_f08
