@@ -23,7 +23,6 @@ program section_types
   do round = 1, 200
     call random_datatype()
   end do
-  call wrong_calls()
   call MPI_Finalize()
 contains
   ! The first part of a section that is no whole number of rows, and elements apart, are added to a window.
@@ -243,35 +242,5 @@ contains
     call MPI_Type_create_resized(whole, 0_A, at + draw(3), datatype)
     call MPI_Type_free(whole)
     call MPI_Type_commit(datatype)
-  end subroutine
-
-  ! The call itself says what is wrong, with a section as without; and a section is too short.
-  subroutine wrong_calls()
-    integer :: line(10), ierror
-    type(MPI_Datatype) :: none
-    line = 0
-    call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN)
-    call MPI_Send(line(::2), -3, MPI_INTEGER, 0, 0, MPI_COMM_SELF, ierror)
-    call expect(ierror, MPI_ERR_COUNT, 'MPI_Send(buf=')
-    none%MPI_VAL = 5
-    call MPI_Send(line(::2), 3, none, 0, 0, MPI_COMM_SELF, ierror)
-    call expect(ierror, MPI_ERR_TYPE, 'MPI_Send(buf=')
-    none%MPI_VAL = 987654321
-    call MPI_Send(line(::2), 3, none, 0, 0, MPI_COMM_SELF, ierror)
-    call expect(ierror, MPI_ERR_TYPE, 'MPI_Send(buf=')
-    call MPI_Send(line(::2), 3, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_SELF, ierror)
-    call expect(ierror, MPI_ERR_TYPE, 'MPI_Send(buf=')
-    call MPI_Send(line(::2), 6, MPI_INTEGER, 0, 0, MPI_COMM_SELF, ierror)
-    call expect(ierror, MPI_ERR_BUFFER, 'MPI_Send: the buffer is an array section of 20 bytes')
-  end subroutine
-
-  subroutine expect(code, class, begin)
-    integer, intent(in) :: code, class
-    character(len=*), intent(in) :: begin
-    character(len=MPI_MAX_ERROR_STRING) :: text
-    integer :: found, length
-    call MPI_Error_class(code, found)
-    call MPI_Error_string(code, text, length)
-    call check(found == class .and. index(text, begin) == 1, begin // ' got ' // text(:length))
   end subroutine
 end program

@@ -30,19 +30,20 @@ module common_parts
   integer, asynchronous :: packed(8 * most), got(8 * most), before(8 * most)
   integer, asynchronous :: window(8 * most)
   type(MPI_Win) :: win
-  type(MPI_Op) :: add
+  type(MPI_Op) :: op
   integer, external :: draw
 contains
-  subroutine add_words(invec, inoutvec, len, datatype)
+  ! Bit by bit, so that MPI may reduce any number of elements at a time.
+  subroutine exclusive_or(invec, inoutvec, len, datatype)
     type(c_ptr), value :: invec, inoutvec
     integer :: len
     type(MPI_Datatype) :: datatype
-    integer, pointer :: a(:), b(:)
+    integer(1), pointer :: a(:), b(:)
     integer :: bytes
     call MPI_Type_size(datatype, bytes)
-    call c_f_pointer(invec, a, [len * bytes / 4])
-    call c_f_pointer(inoutvec, b, [len * bytes / 4])
-    b = a + b
+    call c_f_pointer(invec, a, [len * bytes])
+    call c_f_pointer(inoutvec, b, [len * bytes])
+    b = ieor(a, b)
   end subroutine
 
   ! The same section on all ranks. One in eight may be empty.
@@ -169,7 +170,7 @@ contains
     integer, intent(in) :: n
     type(MPI_Datatype), intent(in) :: datatype
     type(MPI_Request) :: request
-    integer :: root, length
+    integer :: root, length, i
     root = draw(ranks)
     length = elements * width
     call fill(root)
@@ -181,17 +182,21 @@ contains
     call MPI_Ibcast(section, n, datatype, root, MPI_COMM_WORLD, request)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     call compare('nonblocking broadcast')
-    call fill(1)
-    call walk(packed, .false.)
-    packed(:length) = packed(:length) * ranks
-    call MPI_Allreduce(MPI_IN_PLACE, section, n, datatype, add, MPI_COMM_WORLD)
+    packed(:length) = 0
+    do i = 0, ranks - 1
+      call fill(i)
+      call walk(got, .false.)
+      packed(:length) = ieor(packed(:length), got(:length))
+    end do
+    call fill(rank)
+    call MPI_Allreduce(MPI_IN_PLACE, section, n, datatype, op, MPI_COMM_WORLD)
     call compare('reduction')
-    call fill(1)
-    call MPI_Iallreduce(MPI_IN_PLACE, section, n, datatype, add, MPI_COMM_WORLD, request)
+    call fill(rank)
+    call MPI_Iallreduce(MPI_IN_PLACE, section, n, datatype, op, MPI_COMM_WORLD, request)
     call MPI_Wait(request, MPI_STATUS_IGNORE)
     call compare('nonblocking reduction')
-    call fill(1)
-    call MPI_Reduce(section, got, n, datatype, add, root, MPI_COMM_WORLD)
+    call fill(rank)
+    call MPI_Reduce(section, got, n, datatype, op, root, MPI_COMM_WORLD)
     if (rank == root .and. any(got(:length) /= packed(:length))) call fail('reduction of a section')
   end subroutine
 
@@ -227,7 +232,7 @@ program sections
   call MPI_Comm_rank(MPI_COMM_WORLD, rank)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks)
   call random_start()
-  call MPI_Op_create(add_words, .true., add)
+  call MPI_Op_create(exclusive_or, .true., op)
   call MPI_Type_create_struct(2, [3, 2], [0_MPI_ADDRESS_KIND, 24_MPI_ADDRESS_KIND], [MPI_DOUBLE_PRECISION, MPI_INTEGER], &
                               of_particle)
   call MPI_Type_commit(of_particle)
@@ -253,7 +258,7 @@ program sections
     end select
   end do
   call MPI_Win_free(win)
-  call MPI_Op_free(add)
+  call MPI_Op_free(op)
   call MPI_Type_free(of_particle)
   call MPI_Finalize()
 contains
