@@ -5,6 +5,7 @@
 #   make test       build, then run the tests; T=NAME for those whose names match
 #   make soak       build, then run the randomised tests with fresh seeds, settings and load; MINUTES=N (60)
 #   make positions  build, then send 2^31 messages, each checked: minutes on a quiet machine
+#   make test-libraries  build, then build HDF5, FFTW and ScaLAPACK's BLACS with it and run their tests; L=NAME for one
 #   make bench      build, then measure; B=NAME for one benchmark
 #   make install    PREFIX=/where/to (default /usr/local)
 #   make format     apply the style;   make lint  check it
@@ -16,7 +17,7 @@ export BUILD
 
 sources = $(shell find src launch tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all demo test soak positions bench install format lint clean
+.PHONY: all demo test test-libraries soak positions bench install format lint clean
 all:
 	@tools/deps build
 	@tools/build
@@ -30,6 +31,12 @@ demo:
 test:
 	@tools/deps test
 	@tools/test '$(T)'
+
+test-libraries:
+	@tools/deps test
+	@tools/deps libraries
+	@tools/build
+	@tools/test-libraries $(L)
 
 soak:
 	@tools/deps test

@@ -55,7 +55,6 @@ ABSENT = {name for names in FACTS['absent'] for name in names}
 ONLY = {name: words[0] for words in FACTS['only'] for name in words[1:]}
 BY_HAND = {name for names in FACTS['hand'] for name in names}
 BASE = {name for names in FACTS['base'] for name in names}
-REFUSING = {name for names in FACTS['refuse'] for name in names}
 BLOCKS = {(words[0], name) for words in FACTS['blocks'] for name in words[1:]}
 
 

@@ -113,7 +113,10 @@ class Call:
         word, name = handle_word(a), a.c_name
         if a.parameter.is_input:
             self.arguments.append(f'mur_{word}_in(*{name})')
+            if word == 'request':
+                self.before += self.partition_lines()
             if word == 'request' and self.procedure.short in COMPLETING:
+                self.before.append(f'mur_pending_mark({name}, 1);')
                 self.locals.append(f'MPI_Request {name}_value = mur_request_in(*{name})')
                 self.arguments[-1] = f'{name}_value'
                 self.always.append(f'mur_pending_settle({name}, &{name}_value, 1);')
@@ -126,9 +129,22 @@ class Call:
         out = f'*{name} = mur_{word}_out({name}_value);'
         (self.always if start else self.success).append(out)
 
+    def partition_lines(self):
+        """Sections of partitioned communication are copied partition by partition."""
+        short = self.procedure.short
+        if short == 'Parrived':
+            self.success.append('if (flag_value)')
+            self.success.append('    mur_pending_arrived(request, *partition);')
+        return {'Pready': ['mur_pending_ready(request, *partition, *partition);'],
+                'Pready_range': ['mur_pending_ready(request, *partition_low, *partition_high);'],
+                'Pready_list': ['for (int i = 0; i < *length; i++)',
+                                '    mur_pending_ready(request, array_of_partitions[i], array_of_partitions[i]);'],
+                }.get(short, [])
+
     def add_pending(self, name, values, count):
         """Sections that were copied for a request go back when it is complete (src/fortran/pending.c)."""
         if self.procedure.short in COMPLETING:
+            self.before.append(f'mur_pending_mark({name}, {count});')
             self.always.append(f'mur_pending_settle({name}, {values}, {count});')
         elif self.procedure.short in STARTING:
             self.before.append(f'mur_pending_start({name}, {count});')
@@ -244,22 +260,23 @@ def names(procedure):
 # ---- Descriptors
 
 def section_mode(procedure, argument):
-    """How a buffer that is not contiguous is handled: see src/fortran/section.h."""
-    short, chapter = procedure.short, procedure.function.chapter
-    if short in fortran.REFUSING:
-        return 'MUR_SECTION_REFUSED', None, None
-    arguments = procedure.arguments
+    """How a buffer that is not contiguous is handled (src/fortran/section.h), and the count and the datatype that this
+    needs."""
+    short, chapter, arguments = procedure.short, procedure.function.chapter, procedure.arguments
     rest = arguments[arguments.index(argument) + 1:]
     following = next((i for i, a in enumerate(rest) if a.form == 'choice'), len(rest))
     own = rest[:following]
-    count = next((a for a in own if a.kind_name == 'count' and not a.is_array), None)
+    count = next((a for a in own if a.kind_name in ('count', 'bigcount') and not a.is_array), None)
     datatype = next((a for a in own if a.kind_name in ('committed', 'anytype') and not a.is_array), None)
+    if chapter == 'partitioned':
+        return 'MUR_SECTION_PARTS', count, datatype
     reduces = chapter == 'collective' and any(a.kind_name == 'op' for a in arguments)
-    # The call returns before it is done, and nothing tells when.
-    must = (chapter == fortran.ONE_SIDED and not procedure.has_request) or short.endswith('_begin')
     if count and datatype and not reduces and (short, argument.c_name) not in fortran.BLOCKS:
-        return 'MUR_SECTION_TYPED' if must else 'MUR_SECTION_TYPED_OR_COPIED', count, datatype
-    return 'MUR_SECTION_REFUSED' if must else 'MUR_SECTION_COPIED', None, None
+        return 'MUR_SECTION_TYPED', count, datatype
+    # A copy can only come back if something tells when the call is done.
+    if not procedure.has_request and (chapter == fortran.ONE_SIDED or short.endswith('_begin')):
+        raise ValueError(f'{procedure.name()} must not copy {argument.c_name}')
+    return 'MUR_SECTION_COPIED', None, None
 
 
 def passed(procedure, replaced=None, ierror='ierror'):
@@ -281,12 +298,12 @@ def passed(procedure, replaced=None, ierror='ierror'):
 def slow_path(procedure, buffers):
     """The function for sections that are not contiguous."""
     size = 'large' if procedure.large else 'small'
-    request = 'request' if procedure.has_request else 'NULL'
-    persistent = 'true' if procedure.short.endswith('_init') else 'false'
+    fields = [f'.name = "{procedure.name()}"', f'.request = {"request" if procedure.has_request else "NULL"}']
+    fields += ['.is_persistent = true'] if procedure.short.endswith('_init') else []
+    fields += ['.partitions = *partitions'] if procedure.function.chapter == 'partitioned' else []
     name = f'{procedure.short.lower()}_{"c_" if procedure.large else ""}sections'
     lines = [wrapped(f'static MUR_APART void {name}({signature(procedure, "struct mur_descriptor")})'), '{',
-             f'    struct mur_sections sections = {{.name = "{procedure.name()}", .request = {request}, '
-             f'.is_persistent = {persistent}}};']
+             f'    struct mur_sections sections = {{{", ".join(fields)}}};']
     replaced = {}
     for i, buffer in enumerate(buffers):
         mode, count, datatype = section_mode(procedure, buffer)
@@ -294,7 +311,7 @@ def slow_path(procedure, buffers):
         of = f'*{count.c_name}, *{datatype.c_name}' if count else '0, 0'
         lines.append(wrapped(f'    mur_section_add(&sections, {buffer.c_name}, {mode}, {direction}, {of});', ' ' * 8))
         replaced[buffer.c_name] = f'sections.parts[{i}].address'
-        if count:
+        if mode == 'MUR_SECTION_TYPED':
             replaced[count.c_name] = f'&sections.parts[{i}].{size}_count'
             replaced[datatype.c_name] = f'&sections.parts[{i}].datatype'
     whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)

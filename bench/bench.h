@@ -39,6 +39,26 @@ static inline int bench_rank(void)
     return rank;
 }
 
+/* Half of a ping-pong between ranks 0 and 1, in seconds: the mean of `count`. */
+static inline double bench_ping_pong(const void *out, int out_count, MPI_Datatype out_type, void *in, int in_count,
+                                     MPI_Datatype in_type, int count)
+{
+    bool is_first = bench_rank() == 0;
+    double start;
+
+    MPI_Barrier(MPI_COMM_WORLD);
+    start = MPI_Wtime();
+    for (int i = 0; i < count; i++)
+        if (is_first) {
+            MPI_Send(out, out_count, out_type, 1, 0, MPI_COMM_WORLD);
+            MPI_Recv(in, in_count, in_type, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        } else {
+            MPI_Recv(in, in_count, in_type, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            MPI_Send(out, out_count, out_type, 0, 0, MPI_COMM_WORLD);
+        }
+    return (MPI_Wtime() - start) / count / 2;
+}
+
 static inline void bench_print(const char *name, double value, const char *unit)
 {
     printf("%s %.6g %s\n", name, value, unit);

@@ -201,28 +201,59 @@ static inline void mur_give(MPI_Fint *ierror, int code)
         mur_error_lost(code);
 }
 
-/* ---- Requests whose buffers were copied (pending.c): before a start, after a completing call with the handles as it
- * left them, before the request is freed. */
+/* ---- Requests whose buffers were copied (pending.c), before and after the calls that use them. The functions that do
+ * the work are called only if there is such a request. */
 extern int mur_pending_count;
+void mur_pending_mark_all(const MPI_Fint *numbers, int count);
 void mur_pending_settle_all(const MPI_Fint *numbers, const MPI_Request *requests, int count);
 void mur_pending_start_all(const MPI_Fint *numbers, int count);
+void mur_pending_ready_range(MPI_Fint number, MPI_Fint low, MPI_Fint high);
+void mur_pending_arrived_one(MPI_Fint number, MPI_Fint partition);
 void mur_pending_forget_one(MPI_Fint number);
 
+static inline bool mur_are_pending(void)
+{
+    return __builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0);
+}
+
+/* Before a call that completes requests. */
+static inline void mur_pending_mark(const MPI_Fint *numbers, int count)
+{
+    if (mur_are_pending())
+        mur_pending_mark_all(numbers, count);
+}
+
+/* After it, with the handles as it left them. */
 static inline void mur_pending_settle(const MPI_Fint *numbers, const MPI_Request *requests, int count)
 {
-    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+    if (mur_are_pending())
         mur_pending_settle_all(numbers, requests, count);
 }
 
+/* Before persistent requests are started. */
 static inline void mur_pending_start(const MPI_Fint *numbers, int count)
 {
-    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+    if (mur_are_pending())
         mur_pending_start_all(numbers, count);
 }
 
+/* Before partitions are ready to be sent, and after one has arrived. */
+static inline void mur_pending_ready(const MPI_Fint *number, MPI_Fint low, MPI_Fint high)
+{
+    if (mur_are_pending())
+        mur_pending_ready_range(*number, low, high);
+}
+
+static inline void mur_pending_arrived(const MPI_Fint *number, MPI_Fint partition)
+{
+    if (mur_are_pending())
+        mur_pending_arrived_one(*number, partition);
+}
+
+/* Before a request is freed. */
 static inline void mur_pending_forget(const MPI_Fint *number)
 {
-    if (__builtin_expect(__atomic_load_n(&mur_pending_count, __ATOMIC_RELAXED), 0))
+    if (mur_are_pending())
         mur_pending_forget_one(*number);
 }
 

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sections of arrays: makes datatypes of them, or copies them. */
+/* Sections of arrays in calls: decides for each buffer what the call gets instead of it. */
 #include "fortran/section.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* gfortran 12 leaves the strides unset, which means zero or what the stack had, in an allocatable array that `a =
+ * reshape(...)` has allocated. Such an array is contiguous. No array has elements a tebibyte apart. */
+static bool is_unset(ptrdiff_t stride)
+{
+    return stride == 0 || stride >> 40 > 0 || stride >> 40 < -1;
+}
 
 bool mur_is_contiguous(const struct mur_descriptor *buffer)
 {
     ptrdiff_t expected = (ptrdiff_t)buffer->elem_len;
 
     for (int i = 0; i < buffer->rank; i++) {
-        if (buffer->dim[i].extent == 0)
+        if (buffer->dim[i].extent == 0 || (buffer->dim[i].extent > 1 && is_unset(buffer->dim[i].sm)))
             return true;
         if (buffer->dim[i].sm != expected && buffer->dim[i].extent != 1)
             return false;
@@ -20,140 +28,186 @@ bool mur_is_contiguous(const struct mur_descriptor *buffer)
     return true;
 }
 
-static MPI_Count element_count(const struct mur_descriptor *buffer)
+static size_t byte_count(const struct mur_descriptor *buffer)
 {
-    MPI_Count count = 1;
+    size_t count = buffer->elem_len;
 
     for (int i = 0; i < buffer->rank; i++)
-        count *= buffer->dim[i].extent;
+        count *= (size_t)buffer->dim[i].extent;
     return count;
 }
 
-/* Copies along the dimensions from the last to the first; the first is the innermost loop. Returns the next place in
- * the copy. */
-static char *copy_dimension(const struct mur_descriptor *buffer, int dimension, char *place, char *copy, bool is_back)
-{
-    const struct mur_dimension *dim = &buffer->dim[dimension];
+/* ---- The pieces of a section */
 
-    for (ptrdiff_t i = 0; i < dim->extent; i++, place += dim->sm) {
-        if (dimension > 0) {
-            copy = copy_dimension(buffer, dimension - 1, place, copy, is_back);
-            continue;
-        }
-        memcpy(is_back ? place : copy, is_back ? copy : place, buffer->elem_len);
-        copy += buffer->elem_len;
+/* The place of an element whose number is counted over all dimensions. */
+static char *element_place(const struct mur_descriptor *buffer, size_t element)
+{
+    char *place = buffer->base_addr;
+
+    for (int i = 0; i < buffer->rank; i++) {
+        size_t extent = (size_t)buffer->dim[i].extent;
+
+        place += (ptrdiff_t)(element % extent) * buffer->dim[i].sm;
+        element /= extent;
     }
-    return copy;
+    return place;
 }
 
-void mur_section_gather(const struct mur_descriptor *buffer, void *copy)
+/* Goes along the first dimension as far as possible before it looks for the next place. */
+void mur_section_walk(const struct mur_descriptor *buffer, size_t first, size_t bytes, mur_visit *visit, void *context)
 {
-    copy_dimension(buffer, buffer->rank - 1, buffer->base_addr, copy, false);
+    size_t within = first % buffer->elem_len, element = first / buffer->elem_len;
+
+    while (bytes > 0) {
+        char *place = element_place(buffer, element);
+        size_t row = (size_t)buffer->dim[0].extent, index = element % row;
+
+        for (element += row - index; index < row && bytes > 0; index++, place += buffer->dim[0].sm) {
+            size_t length = buffer->elem_len - within < bytes ? buffer->elem_len - within : bytes;
+
+            visit(context, place + within, length);
+            bytes -= length;
+            within = 0;
+        }
+    }
 }
 
-void mur_section_scatter(const struct mur_descriptor *buffer, const void *copy)
+static void to_copy(void *context, char *place, size_t length)
 {
-    copy_dimension(buffer, buffer->rank - 1, buffer->base_addr, (void *)copy, true);
+    char **copy = context;
+
+    memcpy(*copy, place, length);
+    *copy += length;
 }
 
-/* The class of errors about the shape of a buffer, with a text of its own. */
-static int refuse(const char *name, const char *why)
+static void from_copy(void *context, char *place, size_t length)
+{
+    char **copy = context;
+
+    memcpy(place, *copy, length);
+    *copy += length;
+}
+
+void mur_section_gather(const struct mur_part *part, size_t first, size_t bytes)
+{
+    char *copy = (char *)part->copy + first;
+
+    mur_section_walk(part->descriptor, first, bytes, to_copy, &copy);
+}
+
+void mur_section_scatter(const struct mur_part *part, size_t first, size_t bytes)
+{
+    char *copy = (char *)part->copy + first;
+
+    mur_section_walk(part->descriptor, first, bytes, from_copy, &copy);
+}
+
+size_t mur_part_bytes(const struct mur_part *part)
+{
+    return byte_count(part->descriptor);
+}
+
+/* ---- Buffers of a call */
+
+/* An error about a section, raised as errors of calls without a handle of their own are. */
+static int refuse(const char *format, ...)
 {
     char text[MPI_MAX_ERROR_STRING];
+    va_list arguments;
     int code;
 
-    snprintf(text, sizeof text, "%s: the buffer is an array section that is not contiguous; %s", name, why);
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
     if (PMPI_Add_error_code(MPI_ERR_BUFFER, &code) || PMPI_Add_error_string(code, text))
         return MPI_ERR_BUFFER;
     PMPI_Comm_call_errhandler(MPI_COMM_SELF, code);
     return code;
 }
 
-/* One more dimension around `inner`, which is taken over. */
-static int wrap_dimension(MPI_Datatype *inner, ptrdiff_t extent, ptrdiff_t stride)
+/* What the datatype takes of memory. False: it is no datatype, or takes nothing, and the call may have the buffer as it
+ * is: either it takes nothing from it, or it fails. Asking about a handle that is no datatype would call error handlers
+ * before the call itself does. */
+static bool find_span(MPI_Fint number, struct mur_span *span)
 {
-    MPI_Datatype outer;
-    int code = PMPI_Type_create_hvector_c(extent, 1, stride, *inner, &outer);
+    MPI_Datatype datatype = mur_datatype_in(number);
+    MPI_Count lower;
 
-    PMPI_Type_free(inner);
-    if (!code)
-        *inner = outer;
-    return code;
+    if (PMPI_Type_fromint(number) == MPI_DATATYPE_NULL)
+        return false;
+    return !PMPI_Type_size_c(datatype, &span->size) && !PMPI_Type_get_extent_c(datatype, &lower, &span->extent) &&
+           !PMPI_Type_get_true_extent_c(datatype, &span->true_lower, &span->true_extent) && span->size > 0;
 }
 
-/* Makes the datatype of the first `elements` elements of a section. False: they are no whole rows. */
-static bool wrap_all(const struct mur_descriptor *buffer, MPI_Count elements, MPI_Datatype *made)
+/* Whether the section has all bytes that `count` elements take; else sets the error. */
+static bool has_room(struct mur_sections *sections, const struct mur_descriptor *buffer, MPI_Count count,
+                     const struct mur_span *span)
 {
-    for (int i = 0; i < buffer->rank && elements > 1; i++) {
-        MPI_Count extent = buffer->dim[i].extent;
+    MPI_Count last = (count - 1) * span->extent;
+    MPI_Count low = span->true_lower + (last < 0 ? last : 0);
+    MPI_Count high = span->true_lower + span->true_extent + (last > 0 ? last : 0);
+    size_t has = byte_count(buffer);
 
-        if (elements > extent && elements % extent) {
-            PMPI_Type_free(made);
-            return false;
-        }
-        if (elements < extent)
-            extent = elements;
-        if (wrap_dimension(made, extent, buffer->dim[i].sm))
-            return false;
-        elements /= extent;
-    }
-    if (elements == 1 && !PMPI_Type_commit(made))
+    if (low >= 0 && (size_t)high <= has)
         return true;
-    PMPI_Type_free(made);
+    sections->code =
+        refuse("%s: the buffer is an array section of %zu bytes, but count and datatype reach from byte %lld "
+               "to byte %lld",
+               sections->name, has, (long long)low, (long long)high);
     return false;
 }
 
-/* The datatype of `count` elements of `datatype` side by side, spread over the section; false: there is none. It exists
- * where the datatype has no gaps and an element of the array holds a whole number of them. */
-static bool make_type(const struct mur_descriptor *buffer, MPI_Count count, MPI_Datatype datatype, MPI_Datatype *made)
+static void add_typed(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer,
+                      MPI_Count count, MPI_Fint datatype)
 {
-    MPI_Count size, lower, extent, per_element;
-
-    if (PMPI_Type_size_c(datatype, &size) || PMPI_Type_get_extent_c(datatype, &lower, &extent) || size <= 0 ||
-        size != extent || lower != 0 || buffer->elem_len % (size_t)size || count <= 0)
-        return false;
-    PMPI_Type_get_true_extent_c(datatype, &lower, &extent);
-    per_element = (MPI_Count)buffer->elem_len / size;
-    if (size != extent || lower != 0 || count % per_element || count / per_element > element_count(buffer))
-        return false;
-    return !PMPI_Type_contiguous_c(per_element, datatype, made) && wrap_all(buffer, count / per_element, made);
-}
-
-/* Whether the handle is a datatype. Asking about another would call error handlers before the call itself does. */
-static bool is_datatype(MPI_Fint number)
-{
-    return number != (MPI_Fint)(intptr_t)MPI_DATATYPE_NULL &&
-           ((uint32_t)number < MUR_FORTRAN_CONSTANTS || PMPI_Type_fromint(number) != MPI_DATATYPE_NULL);
-}
-
-static bool add_typed(struct mur_part *part, const struct mur_descriptor *buffer, MPI_Count count, MPI_Fint datatype)
-{
+    struct mur_span span;
     MPI_Datatype made;
 
-    if (!is_datatype(datatype) || !make_type(buffer, count, mur_datatype_in(datatype), &made))
-        return false;
+    if (count <= 0 || !find_span(datatype, &span) || !has_room(sections, buffer, count, &span))
+        return;
+    sections->code = mur_section_type(buffer, &span, count, mur_datatype_in(datatype), &made);
+    if (sections->code)
+        return;
     part->is_typed = true;
     part->small_count = 1;
     part->large_count = 1;
     part->datatype = mur_datatype_out(made);
-    return true;
 }
 
-static int add_copied(struct mur_part *part, const struct mur_descriptor *buffer, const char *name)
+static void add_copied(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer)
 {
-    size_t size = sizeof *buffer + (size_t)buffer->rank * sizeof buffer->dim[0];
+    size_t bytes = byte_count(buffer), size = sizeof *buffer + (size_t)buffer->rank * sizeof buffer->dim[0];
 
-    part->bytes = (size_t)element_count(buffer) * buffer->elem_len;
-    part->copy = malloc(part->bytes ? part->bytes : 1);
+    part->copy = malloc(bytes);
     part->descriptor = malloc(size);
     if (!part->copy || !part->descriptor) {
         mur_part_free(part);
-        return refuse(name, "there is no memory for a copy of it");
+        sections->code = mur_no_memory();
+        return;
     }
     memcpy(part->descriptor, buffer, size);
-    mur_section_gather(buffer, part->copy);
+    mur_section_gather(part, 0, bytes);
     part->address = part->copy;
-    return MPI_SUCCESS;
+}
+
+static void add_parts(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer,
+                      MPI_Count count, MPI_Fint datatype)
+{
+    struct mur_span span;
+
+    if (count <= 0 || sections->partitions <= 0 || !find_span(datatype, &span) ||
+        !has_room(sections, buffer, count * sections->partitions, &span))
+        return;
+    if (span.true_lower < 0 || span.true_lower + span.true_extent > span.extent) {
+        sections->code =
+            refuse("%s: the buffer is an array section that is not contiguous; then elements of the datatype "
+                   "must not overlap, but its extent is %lld bytes and its data take bytes %lld to %lld",
+                   sections->name, (long long)span.extent, (long long)span.true_lower,
+                   (long long)(span.true_lower + span.true_extent));
+        return;
+    }
+    part->part_bytes = count * span.extent;
+    add_copied(sections, part, buffer);
 }
 
 void mur_section_add(struct mur_sections *sections, const struct mur_descriptor *buffer, enum mur_section_mode mode,
@@ -168,15 +222,12 @@ void mur_section_add(struct mur_sections *sections, const struct mur_descriptor 
                               .is_input = is_input};
     if (sections->code || mur_is_contiguous(buffer))
         return;
-    if ((mode == MUR_SECTION_TYPED || mode == MUR_SECTION_TYPED_OR_COPIED) && add_typed(part, buffer, count, datatype))
-        return;
-    if (mode == MUR_SECTION_TYPED_OR_COPIED || mode == MUR_SECTION_COPIED)
-        sections->code = add_copied(part, buffer, sections->name);
+    if (mode == MUR_SECTION_TYPED)
+        add_typed(sections, part, buffer, count, datatype);
+    else if (mode == MUR_SECTION_PARTS)
+        add_parts(sections, part, buffer, count, datatype);
     else
-        sections->code = refuse(sections->name, mode == MUR_SECTION_REFUSED
-                                                    ? "this call needs a contiguous one"
-                                                    : "this call takes one only where its elements are whole elements "
-                                                      "of a datatype without gaps");
+        add_copied(sections, part, buffer);
 }
 
 void mur_part_free(struct mur_part *part)
@@ -185,6 +236,16 @@ void mur_part_free(struct mur_part *part)
     free(part->descriptor);
     part->copy = NULL;
     part->descriptor = NULL;
+}
+
+/* Whether the request needs no entry among the pending ones. All requests that are complete at once may have one
+ * number, so their data come back at once, too. */
+static bool is_done(const struct mur_sections *sections)
+{
+    int flag = 0;
+
+    return !sections->is_persistent &&
+           (PMPI_Request_get_status(mur_request_in(*sections->request), &flag, MPI_STATUS_IGNORE) || flag);
 }
 
 void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
@@ -201,15 +262,14 @@ void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
         }
         is_copied |= part->copy != NULL;
     }
-    if (is_copied && !sections->code && sections->request &&
-        *sections->request != (MPI_Fint)(intptr_t)MPI_REQUEST_NULL) {
-        mur_pending_add(*sections->request, sections->is_persistent, sections);
+    if (is_copied && !sections->code && sections->request && !is_done(sections)) {
+        mur_pending_add(*sections->request, sections);
     } else {
         for (int i = 0; i < sections->count; i++) {
             struct mur_part *part = &sections->parts[i];
 
             if (part->copy && !part->is_input && !sections->code)
-                mur_section_scatter(part->descriptor, part->copy);
+                mur_section_scatter(part, 0, mur_part_bytes(part));
             mur_part_free(part);
         }
     }

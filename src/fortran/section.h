@@ -3,11 +3,13 @@
  * tells the place of every element. A contiguous buffer is its address. Any other is a section, and the call must act
  * as if its elements lay side by side (MPI-5.0 §19.1.12):
  *
- *   typed    its shape and the datatype make a new datatype, of which the call gets one element. Nothing is copied.
- *   copied   the elements are copied to memory side by side, and back after the call; of nonblocking calls when the
- *            request is complete (pending.c). So are buffers of reductions, whose datatype must stay what it is, and
- *            those of many blocks.
- *   refused  neither is possible: an error. */
+ *   typed   its shape and the datatype make a new datatype, of which the call gets one element. Nothing is copied
+ *           (section_type.c).
+ *   copied  the elements are copied to memory side by side, and back after the call; of nonblocking calls when the
+ *           request is complete (pending.c). So are buffers of reductions, whose datatype must stay what it is, and
+ *           those of many blocks.
+ *   parts   the same for partitioned communication: a partition is copied when it is ready, and back when it has
+ * arrived. */
 #ifndef MUR_FORTRAN_SECTION_H
 #define MUR_FORTRAN_SECTION_H
 
@@ -36,11 +38,11 @@ static inline bool mur_is_plain(const struct mur_descriptor *buffer)
     return buffer->rank == 0 || (buffer->rank == 1 && buffer->dim[0].sm == (ptrdiff_t)buffer->elem_len);
 }
 
-enum mur_section_mode {
-    MUR_SECTION_TYPED_OR_COPIED,
-    MUR_SECTION_TYPED,
-    MUR_SECTION_COPIED,
-    MUR_SECTION_REFUSED,
+enum mur_section_mode { MUR_SECTION_TYPED, MUR_SECTION_COPIED, MUR_SECTION_PARTS };
+
+/* What a datatype takes of memory, in bytes. */
+struct mur_span {
+    MPI_Count size, extent, true_lower, true_extent;
 };
 
 /* A buffer of a call. Address, count and datatype are what the call gets instead of the user's. */
@@ -52,7 +54,7 @@ struct mur_part {
     bool is_typed;                     /* the datatype was made for the call */
     bool is_input;                     /* nothing goes back */
     void *copy;                        /* NULL: not copied */
-    size_t bytes;                      /* of the copy */
+    MPI_Count part_bytes;              /* from one partition to the next */
     struct mur_descriptor *descriptor; /* a copy of the user's, for the way back; only with `copy` */
 };
 
@@ -60,24 +62,37 @@ struct mur_sections {
     const char *name;  /* of the call, for errors */
     MPI_Fint *request; /* its output, NULL of blocking calls */
     bool is_persistent;
+    MPI_Fint partitions; /* of partitioned communication, else 0 */
     MPI_Fint code;
     int count;
     struct mur_part parts[MUR_SECTION_BUFFERS];
 };
 
-/* Prepares the next buffer of the call. Sets `code` when it cannot be done. */
+/* Prepares the next buffer of the call. Sets `code` when it cannot be done. `count` and `datatype` are those that
+ * belong to the buffer, if the mode needs them. */
 void mur_section_add(struct mur_sections *sections, const struct mur_descriptor *buffer, enum mur_section_mode mode,
                      bool is_input, MPI_Count count, MPI_Fint datatype);
 
 /* After the call, whose result is `code`: brings back what was copied, now or when the request is complete. */
 void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror);
 
-/* Copies a section's elements to `copy`, or back. */
-void mur_section_gather(const struct mur_descriptor *buffer, void *copy);
-void mur_section_scatter(const struct mur_descriptor *buffer, const void *copy);
+/* Calls `visit` with each piece of memory of the section that has the next of the bytes from `first`, counted as if the
+ * elements lay side by side. The section has them. */
+typedef void mur_visit(void *context, char *place, size_t length);
+void mur_section_walk(const struct mur_descriptor *buffer, size_t first, size_t bytes, mur_visit *visit, void *context);
+
+/* Copies bytes of a section to the same place in a copy of all its elements, or back. */
+void mur_section_gather(const struct mur_part *part, size_t first, size_t bytes);
+void mur_section_scatter(const struct mur_part *part, size_t first, size_t bytes);
+
+/* Makes the datatype, already committed, of `count` elements of another over a section. The span is that of the other.
+ */
+int mur_section_type(const struct mur_descriptor *buffer, const struct mur_span *span, MPI_Count count,
+                     MPI_Datatype datatype, MPI_Datatype *made);
 
 /* Takes over the copies of a call until its request is complete (pending.c). */
-void mur_pending_add(MPI_Fint request, bool is_persistent, const struct mur_sections *sections);
+void mur_pending_add(MPI_Fint request, const struct mur_sections *sections);
+/* The size of the copy in bytes. */
+size_t mur_part_bytes(const struct mur_part *part);
 void mur_part_free(struct mur_part *part);
-
 #endif

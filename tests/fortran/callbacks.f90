@@ -37,4 +37,23 @@ contains
     type(MPI_Session) :: session
     integer :: error_code
   end subroutine
+  subroutine query(extra_state, status, ierror)
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    type(MPI_Status) :: status
+    integer :: ierror
+    call MPI_Status_set_elements(status, MPI_INTEGER, 0)
+    call MPI_Status_set_cancelled(status, .false.)
+    ierror = MPI_SUCCESS
+  end subroutine
+  subroutine free_state(extra_state, ierror)
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    integer :: ierror
+    ierror = MPI_SUCCESS
+  end subroutine
+  subroutine cancel(extra_state, complete, ierror)
+    integer(MPI_ADDRESS_KIND) :: extra_state
+    logical :: complete
+    integer :: ierror
+    ierror = MPI_SUCCESS
+  end subroutine
 end module

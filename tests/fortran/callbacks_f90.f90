@@ -24,3 +24,19 @@ end subroutine
 subroutine handle_session(session, error_code)
   integer :: session, error_code
 end subroutine
+subroutine query(extra_state, status, ierror)
+  integer(8) :: extra_state
+  integer :: status(*), ierror
+  ierror = 0
+end subroutine
+subroutine free_state(extra_state, ierror)
+  integer(8) :: extra_state
+  integer :: ierror
+  ierror = 0
+end subroutine
+subroutine cancel(extra_state, complete, ierror)
+  integer(8) :: extra_state
+  logical :: complete
+  integer :: ierror
+  ierror = 0
+end subroutine

@@ -20,9 +20,29 @@ program errors
   call expect('MPI_Send_c(buf=', 'count=-8', MPI_ERR_COUNT)
   call MPI_Comm_join(-1, wrong, ierror)
   call expect('MPI_Comm_join(fd=-1, ', 'fd', MPI_ERR_ARG)
+  call wrong_sections()
   call MPI_Send(number, -9, MPI_INTEGER, 0, 3, MPI_COMM_SELF)
   call MPI_Finalize()
 contains
+  ! The call itself says what is wrong, with a section as without; and a section is too short.
+  subroutine wrong_sections()
+    integer :: line(10)
+    type(MPI_Datatype) :: none
+    line = 0
+    call MPI_Send(line(::2), -3, MPI_INTEGER, 0, 0, MPI_COMM_SELF, ierror)
+    call expect('MPI_Send(buf=', 'count=-3', MPI_ERR_COUNT)
+    none%MPI_VAL = 5
+    call MPI_Send(line(::2), 3, none, 0, 0, MPI_COMM_SELF, ierror)
+    call expect('MPI_Send(buf=', 'datatype=0x5', MPI_ERR_TYPE)
+    none%MPI_VAL = 987654321
+    call MPI_Send(line(::2), 3, none, 0, 0, MPI_COMM_SELF, ierror)
+    call expect('MPI_Send(buf=', 'datatype=0x3ade68b1', MPI_ERR_TYPE)
+    call MPI_Send(line(::2), 3, MPI_DATATYPE_NULL, 0, 0, MPI_COMM_SELF, ierror)
+    call expect('MPI_Send(buf=', 'MPI_DATATYPE_NULL', MPI_ERR_TYPE)
+    call MPI_Send(line(::2), 6, MPI_INTEGER, 0, 0, MPI_COMM_SELF, ierror)
+    call expect('MPI_Send: ', 'an array section of 20 bytes', MPI_ERR_BUFFER)
+  end subroutine
+
   subroutine expect(begin, within, class)
     character(len=*), intent(in) :: begin, within
     integer, intent(in) :: class

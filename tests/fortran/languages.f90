@@ -18,6 +18,7 @@ program languages
   use old_functions
   use, intrinsic :: iso_c_binding
   implicit none
+  external :: check
   integer :: ierror, rank
   call MPI_Init(ierror)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierror)
@@ -29,15 +30,6 @@ program languages
   call use_booleans()
   call MPI_Finalize(ierror)
 contains
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    integer :: code
-    if (condition) return
-    print '(2a)', 'not so: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1, code)
-  end subroutine
-
   subroutine share_attributes()
     interface
       integer(c_intptr_t) function c_reads(comm, keyval) bind(C)

@@ -8,15 +8,8 @@ module functions
   type(MPI_Datatype) :: expected_type
   integer :: copies = 0, deletes = 0, errors = 0, queries = 0, frees = 0, cancels = 0, extents = 0
   type(MPI_Comm) :: failed
+  external :: check
 contains
-  subroutine check(condition, what)
-    logical, intent(in) :: condition
-    character(len=*), intent(in) :: what
-    if (condition) return
-    print '(2a)', 'not so: ', what
-    call MPI_Abort(MPI_COMM_WORLD, 1)
-  end subroutine
-
   ! The second one is not commutative: what is left of both, first in the first's place.
   subroutine add(invec, inoutvec, len, datatype)
     type(c_ptr), value :: invec, inoutvec
@@ -126,6 +119,16 @@ contains
     ierror = MPI_SUCCESS
   end subroutine
 
+  subroutine find_numbers(userbuf, filebuf, position, count, user, file)
+    type(c_ptr), intent(in) :: userbuf, filebuf
+    integer(MPI_OFFSET_KIND), intent(in) :: position
+    integer, intent(in) :: count
+    integer, pointer, intent(out) :: user(:), file(:)
+    call c_f_pointer(userbuf, user, [position + count])
+    user => user(position + 1:)
+    call c_f_pointer(filebuf, file, [count])
+  end subroutine
+
   ! In the file every number is its complement.
   subroutine restore(userbuf, datatype, count, filebuf, position, extra_state, ierror)
     type(c_ptr), value :: userbuf, filebuf
@@ -134,9 +137,8 @@ contains
     integer(MPI_OFFSET_KIND) :: position
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call c_f_pointer(userbuf, user, [position + count])
-    call c_f_pointer(filebuf, file, [count])
-    user(position + 1:position + count) = not(file)
+    call find_numbers(userbuf, filebuf, position, count, user, file)
+    user = not(file)
     call check(datatype == MPI_INTEGER .and. extra_state == 99, 'the conversion has its arguments')
     ierror = MPI_SUCCESS
   end subroutine
@@ -148,9 +150,8 @@ contains
     integer(MPI_OFFSET_KIND) :: position
     integer(MPI_ADDRESS_KIND) :: extra_state
     integer, pointer :: user(:), file(:)
-    call c_f_pointer(userbuf, user, [position + count])
-    call c_f_pointer(filebuf, file, [count])
-    file = not(user(position + 1:position + count))
+    call find_numbers(userbuf, filebuf, position, count, user, file)
+    file = not(user)
     call check(datatype == MPI_INTEGER, 'the conversion has the datatype')
     ierror = MPI_SUCCESS
   end subroutine
