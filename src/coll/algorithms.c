@@ -38,8 +38,8 @@ BUILDER(neighbor_allgather, mur_coll_neighbor_allgather(s, from->buffer, from->c
 BUILDER(neighbor_alltoall, mur_coll_neighbor_alltoall(s, from, to))
 
 /* Blocks that differ go another way. */
-BUILDER(hierarchical_gather, (c->is_irregular ? mur_hierarchical_gatherv : mur_hierarchical_gather)(s, c))
-BUILDER(hierarchical_scatter, (c->is_irregular ? mur_hierarchical_scatterv : mur_hierarchical_scatter)(s, c))
+BUILDER(hierarchical_gather, (c->is_irregular ? mur_hierarchy_gatherv : mur_hierarchy_gather)(s, c))
+BUILDER(hierarchical_scatter, (c->is_irregular ? mur_hierarchy_scatterv : mur_hierarchy_scatter)(s, c))
 
 enum {
     GROUPS = MUR_TAKES_GROUPS,
@@ -54,13 +54,13 @@ enum {
 const struct mur_algorithm mur_algorithms[] = {
     {MUR_BARRIER, "dissemination", GROUPS, barrier},
     {MUR_BARRIER, "dissemination-4", 0, mur_coll_barrier_wide},
-    {MUR_BARRIER, "hierarchical", NODES, mur_hierarchical_barrier},
+    {MUR_BARRIER, "hierarchical", NODES, mur_hierarchy_barrier},
     {MUR_BCAST, "binomial", GROUPS, bcast},
     {MUR_BCAST, "binomial-pieces", 0, mur_coll_bcast_pieces},
     {MUR_BCAST, "chain", 0, mur_coll_bcast_chain},
     {MUR_BCAST, "scatter-allgather", 0, bcast_scatter},
-    {MUR_BCAST, "hierarchical", NODES, mur_hierarchical_bcast},
-    {MUR_BCAST, "hierarchical-pieces", NODES, mur_hierarchical_bcast_pieces},
+    {MUR_BCAST, "hierarchical", NODES, mur_hierarchy_bcast},
+    {MUR_BCAST, "hierarchical-pieces", NODES, mur_hierarchy_bcast_pieces},
     {MUR_GATHER, "linear", GROUPS | UNKNOWN | VARIED, gather},
     {MUR_GATHER, "binomial", 0, gather_binomial},
     {MUR_GATHER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_gather},
@@ -70,32 +70,32 @@ const struct mur_algorithm mur_algorithms[] = {
     {MUR_ALLGATHER, "ring", GROUPS | VARIED, allgather},
     {MUR_ALLGATHER, "bruck", 0, allgather_bruck},
     {MUR_ALLGATHER, "recursive-doubling", MUR_WANTS_POWER, mur_coll_allgather_doubling},
-    {MUR_ALLGATHER, "hierarchical", NODES | VARIED, mur_hierarchical_allgather},
+    {MUR_ALLGATHER, "hierarchical", NODES | VARIED, mur_hierarchy_allgather},
     {MUR_ALLTOALL, "pairwise", GROUPS | UNKNOWN | VARIED, alltoall},
     {MUR_ALLTOALL, "bruck", 0, alltoall_bruck},
-    {MUR_ALLTOALL, "hierarchical", NODES, mur_hierarchical_alltoall},
+    {MUR_ALLTOALL, "hierarchical", NODES, mur_hierarchy_alltoall},
     {MUR_REDUCE, "binomial", GROUPS | FIXED, reduce},
     {MUR_REDUCE, "binomial-pieces", FIXED, mur_coll_reduce_pieces},
     {MUR_REDUCE, "chain", ORDERED, mur_coll_reduce_chain},
     {MUR_REDUCE, "rabenseifner", 0, mur_coll_reduce_rabenseifner},
-    {MUR_REDUCE, "hierarchical", NODES, mur_hierarchical_reduce},
-    {MUR_REDUCE, "hierarchical-pieces", NODES, mur_hierarchical_reduce_pieces},
+    {MUR_REDUCE, "hierarchical", NODES, mur_hierarchy_reduce},
+    {MUR_REDUCE, "hierarchical-pieces", NODES, mur_hierarchy_reduce_pieces},
     {MUR_ALLREDUCE, "recursive-doubling", GROUPS | ORDERED, allreduce},
     {MUR_ALLREDUCE, "reduce-bcast", FIXED, mur_coll_allreduce_at_root},
     {MUR_ALLREDUCE, "rabenseifner", 0, allreduce_rabenseifner},
     {MUR_ALLREDUCE, "ring", 0, mur_coll_allreduce_ring},
     {MUR_ALLREDUCE, "exchange", FIXED | MUR_WANTS_PAIR, mur_coll_allreduce_exchange},
-    {MUR_ALLREDUCE, "hierarchical", NODES, mur_hierarchical_allreduce},
+    {MUR_ALLREDUCE, "hierarchical", NODES, mur_hierarchy_allreduce},
     {MUR_REDUCE_SCATTER, "reduce-scatter", GROUPS | VARIED | FIXED, reduce_scatter},
     {MUR_REDUCE_SCATTER, "halving", VARIED, mur_coll_reduce_scatter_halving},
     {MUR_REDUCE_SCATTER, "pairwise", VARIED, mur_coll_reduce_scatter_pairwise},
-    {MUR_REDUCE_SCATTER, "hierarchical", NODES | VARIED, mur_hierarchical_reduce_scatter},
+    {MUR_REDUCE_SCATTER, "hierarchical", NODES | VARIED, mur_hierarchy_reduce_scatter},
     {MUR_SCAN, "recursive-doubling", FIXED, scan},
     {MUR_SCAN, "chain", ORDERED, mur_coll_scan_chain},
-    {MUR_SCAN, "hierarchical", IN_ORDER, mur_hierarchical_scan},
+    {MUR_SCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan},
     {MUR_EXSCAN, "recursive-doubling", FIXED, exscan},
     {MUR_EXSCAN, "chain", ORDERED, mur_coll_scan_chain},
-    {MUR_EXSCAN, "hierarchical", IN_ORDER, mur_hierarchical_scan},
+    {MUR_EXSCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan},
     {MUR_NEIGHBOR_ALLGATHER, "direct", UNKNOWN | VARIED, neighbor_allgather},
     {MUR_NEIGHBOR_ALLTOALL, "direct", UNKNOWN | VARIED, neighbor_alltoall},
 };

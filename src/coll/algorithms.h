@@ -4,7 +4,7 @@
 #define MUR_COLL_ALGORITHMS_H
 
 #include "coll/collective.h"
-#include "coll/nodes.h"
+#include "coll/hierarchy/nodes.h"
 
 /* What an algorithm can do, or wants. */
 enum {
@@ -69,21 +69,21 @@ void mur_coll_reduce_rabenseifner(struct mur_schedule *s, const struct mur_colle
 void mur_coll_reduce_scatter_halving(struct mur_schedule *s, const struct mur_collective *c);
 void mur_coll_reduce_scatter_pairwise(struct mur_schedule *s, const struct mur_collective *c);
 
-/* hierarchical.c, hierarchical_blocks.c, hierarchical_pairs.c, hierarchical_parcels.c, hierarchical_scan.c: first on
+/* hierarchy/: first on
  * each node, then between nodes */
-void mur_hierarchical_barrier(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_bcast(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_reduce(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_reduce_pieces(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_allreduce(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_reduce_scatter(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_gather(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_scatter(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_allgather(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_alltoall(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_gatherv(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_scatterv(struct mur_schedule *s, const struct mur_collective *c);
-void mur_hierarchical_scan(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_barrier(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_bcast(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_bcast_pieces(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_reduce(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_reduce_pieces(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_allreduce(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_reduce_scatter(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_gather(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_scatter(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_allgather(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_alltoall(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_gatherv(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_scatterv(struct mur_schedule *s, const struct mur_collective *c);
+void mur_hierarchy_scan(struct mur_schedule *s, const struct mur_collective *c);
 
 #endif

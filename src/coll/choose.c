@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing. On one node boards come first (coll/node.c); what is asked for by name comes before them. */
+/* Choosing. On one node boards come first (coll/board/run.c); what is asked for by name comes before them. */
 #include "coll/choose.h"
 
 #include <stdio.h>
@@ -125,7 +125,7 @@ static const struct mur_algorithm *first_of(enum mur_collective_kind kind)
 /* Between two groups, and for one rank, the first does all. */
 const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mur_comm *comm, const char **why)
 {
-    const struct mur_algorithm *chosen = first_of(c->kind), *wish;
+    const struct mur_algorithm *chosen = first_of(c->kind), *override;
     const struct mur_nodes *nodes;
     unsigned wanted = abilities_wanted(c);
     bool is_board;
@@ -136,14 +136,14 @@ const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mu
     nodes = mur_nodes_of(comm);
     if (!nodes)
         return NULL;
-    wish = nodes->is_team ? NULL : mur_wish(comm, c->kind, &is_board);
+    override = nodes->is_team ? NULL : mur_override(comm, c->kind, &is_board);
     *why = "asked for";
-    if (wish && can_do(wish, wanted, comm, nodes))
-        return wish;
-    *why = wish ? "the one asked for cannot do this" : "by the table";
-    wish = look_up(c, comm, nodes, wanted);
-    if (wish)
-        return wish;
+    if (override && can_do(override, wanted, comm, nodes))
+        return override;
+    *why = override ? "the one asked for cannot do this" : "by the table";
+    override = look_up(c, comm, nodes, wanted);
+    if (override)
+        return override;
     for (; chosen < mur_algorithms + mur_algorithm_count && chosen->kind == c->kind; chosen++)
         if (can_do(chosen, wanted, comm, nodes))
             return chosen;

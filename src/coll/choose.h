@@ -41,26 +41,26 @@ bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type);
 void mur_choice_tell(const struct mur_collective *collective, struct mur_comm *comm, const char *algorithm,
                      const char *why);
 
-/* ---- wishes (wishes.c) ---- */
+/* ---- overrides: what users ask for (override.c) ---- */
 
-/* The name of what is not an algorithm, but what ranks of one node do on memory that they share (coll/node.h). */
+/* The name of what is not an algorithm, but what ranks of one node do on memory that they share (coll/board/run.h). */
 #define MUR_BOARD_NAME "board"
 
 /* Reads MUR_COLL; returns a description of the first thing in it that makes no sense, or NULL. */
-const char *mur_wishes_read(void);
+const char *mur_override_read(void);
 
 /* Takes over the keys mur_KIND of an info, which may be NULL: an error for an algorithm that does not exist, and then
- * the communicator is unchanged. `mur_wishes_check` only looks. */
-int mur_wishes_check(const struct mur_info *info);
-int mur_wishes_set(struct mur_comm *comm, const struct mur_info *info);
+ * the communicator is unchanged. `mur_override_check` only looks. */
+int mur_override_check(const struct mur_info *info);
+int mur_override_set(struct mur_comm *comm, const struct mur_info *info);
 
-/* Sets the keys of the wishes that the communicator has. */
-int mur_wishes_get(const struct mur_comm *comm, struct mur_info *info);
+/* Sets the keys of the overrides that the communicator has. */
+int mur_override_get(const struct mur_comm *comm, struct mur_info *info);
 
 /* What the communicator's info, else MUR_COLL, asks for: an algorithm; NULL with *is_board for the board; NULL. */
-const struct mur_algorithm *mur_wish(const struct mur_comm *comm, enum mur_collective_kind kind, bool *is_board);
+const struct mur_algorithm *mur_override(const struct mur_comm *comm, enum mur_collective_kind kind, bool *is_board);
 
 /* Whether MUR_COLL asks for anything. */
-extern bool mur_wishes_are_any;
+extern bool mur_override_is_any;
 
 #endif

@@ -6,7 +6,7 @@
 #define MUR_COLL_COLL_H
 
 #include "base/counts.h"
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 
 void mur_coll_barrier(struct mur_schedule *s);
 void mur_coll_bcast(struct mur_schedule *s, void *buffer, MPI_Count count, struct mur_type *type, int root);

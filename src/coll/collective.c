@@ -6,10 +6,10 @@
 #include "base/error.h"
 #include "base/events.h"
 #include "base/settings.h"
+#include "coll/board/run.h"
 #include "coll/buffers.h"
-#include "coll/check.h"
 #include "coll/choose.h"
-#include "coll/node.h"
+#include "coll/verify.h"
 #include "object/buffer.h"
 
 /* One of the two buffers is of the root alone. */
@@ -94,16 +94,27 @@ static bool is_board_forbidden(const struct mur_collective *c, const struct mur_
 
     return mur_settings.coll_check ||
            (c->op && !mur_may_reorder(c->op, c->from.type) && mur_settings.coll_reproducible) ||
-           mur_wish(comm, c->kind, &is_board);
+           mur_override(comm, c->kind, &is_board);
 }
 
 static bool takes_board(const struct mur_collective *c, const struct mur_comm *comm)
 {
     if (__builtin_expect(
-            mur_settings.coll_reproducible || mur_settings.coll_check || mur_wishes_are_any || comm->wishes, 0) &&
+            mur_settings.coll_reproducible || mur_settings.coll_check || mur_override_is_any || comm->overrides, 0) &&
         is_board_forbidden(c, comm))
         return false;
-    return mur_node_takes(c, comm);
+    return mur_board_takes(c, comm);
+}
+
+int mur_collective_setup(void)
+{
+    struct mur_comm *world = &mur_comm_world;
+
+    mur_comm_close_board = mur_board_close;
+    if (world->size < 2 || !mur_engine.common)
+        return MPI_SUCCESS;
+    world->board = mur_board_open_common(mur_engine.common, world->rank, world->size, world->processes);
+    return world->board ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for the world's collectives");
 }
 
 int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum mur_form form, MPI_Request *request)
@@ -117,12 +128,12 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
     comm->collectives++;
     mur_event(MUR_EVENT_COLLECTIVE, comm, &(struct mur_event_collective){.kind = (int)c->kind, .form = (int)form});
     if (form == MUR_BLOCKING && takes_board(c, comm))
-        return mur_node_run(c, comm);
+        return mur_board_run(c, comm);
     if (form == MUR_NONBLOCKING && takes_board(c, comm))
-        return mur_node_start(c, comm, request);
+        return mur_board_start(c, comm, request);
     if (form == MUR_PERSISTENT && takes_board(c, comm)) {
         *request = MPI_REQUEST_NULL;
-        rc = mur_node_keep(c, comm, request);
+        rc = mur_board_keep(c, comm, request);
         if (rc || *request != MPI_REQUEST_NULL)
             return rc;
     }
@@ -130,7 +141,7 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
     if (!s)
         return mur_collective_no_memory(comm);
     if (__builtin_expect(mur_settings.coll_check, 0))
-        mur_check_add(s, c, form);
+        mur_verify_add(s, c, form);
     mur_collective_build(s, c);
     if (form == MUR_BLOCKING)
         return mur_schedule_run(s);

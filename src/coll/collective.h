@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A collective operation as a value: which one, and its arguments. All of them, in all forms, start here; what
- * performs it is chosen here, too: ranks of one node post on their board (coll/node.h), otherwise a schedule of
+ * performs it is chosen here, too: ranks of one node post on their board (coll/board/run.h), otherwise a schedule of
  * messages (coll/coll.h) is built. */
 #ifndef MUR_COLL_COLLECTIVE_H
 #define MUR_COLL_COLLECTIVE_H
@@ -35,6 +35,9 @@ struct mur_collective {
 };
 
 enum mur_form { MUR_BLOCKING, MUR_NONBLOCKING, MUR_PERSISTENT };
+
+/* Opens the world's board, where there is memory in common. After mur_comm_setup. */
+int mur_collective_setup(void);
 
 /* Performs, starts or prepares it. The request is written unless the form is blocking. */
 int mur_collective(const struct mur_collective *collective, struct mur_comm *comm, enum mur_form form,

@@ -12,8 +12,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "coll/board/board.h"
 #include "coll/coll.h"
-#include "engine/board.h"
 #include "object/context.h"
 
 /* What each says in the second intersection. */

@@ -3,7 +3,7 @@
 #ifndef MUR_COMM_AGREE_H
 #define MUR_COMM_AGREE_H
 
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 #include "object/group.h"
 
 /* Who agrees. */

@@ -4,7 +4,7 @@
 #include "comm/from_group.h"
 
 #include "base/error.h"
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "engine/foreign.h"

@@ -42,7 +42,7 @@ struct mur_access {
     /* two_phase.c */
     int stage, next;
     uint64_t ticket, number;
-    struct mur_wish all;  /* of all ranks together */
+    struct mur_span all;  /* of all ranks together */
     uint64_t pane, panes; /* the next one, of so many */
     uint64_t marked;      /* panes of a sparse read that have been marked, */
     size_t ahead;         /* and bytes of the stream in them */
@@ -70,11 +70,11 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
 bool mur_access_step(struct mur_access *access);
 
 /* plan.c: what this rank wants of a collective access, and what becomes of it; access->all is the sum. A rank that is
- * alone after the wish has to perform its part by mur_access_step before it asks for the plan. */
+ * alone after the span has to perform its part by mur_access_step before it asks for the plan. */
 enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
 bool mur_access_is_alone(const struct mur_access *access);
-struct mur_wish mur_access_wish(struct mur_access *access);
-enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks);
+struct mur_span mur_access_span(struct mur_access *access);
+enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *spans, int ranks);
 
 /* One step of a collective one; true: complete. */
 bool mur_two_phase_step(struct mur_access *access);

@@ -194,11 +194,11 @@ void mur_area_rouse(const struct mur_area *area)
         mur_engine.transport->rouse(area->processes, area->size);
 }
 
-void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_wish *wish)
+void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_span *span)
 {
     struct mur_entry *entry = &area->memory->entries[area->rank];
 
-    entry->wishes[number % 2] = *wish;
+    entry->spans[number % 2] = *span;
     atomic_store_explicit(&entry->posted, number, memory_order_release);
     mur_area_rouse(area);
 }

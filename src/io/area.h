@@ -35,7 +35,7 @@ enum {
 };
 
 /* What one rank wants of a collective access. */
-struct mur_wish {
+struct mur_span {
     MPI_Offset first, end; /* bytes of the file */
     MPI_Offset bytes;      /* of data */
     int32_t error;         /* the class of the error that keeps it from taking part */
@@ -45,7 +45,7 @@ struct mur_wish {
 
 struct mur_entry {
     _Atomic uint64_t posted; /* number of the latest access; released, pairs with the acquire in mur_area_all_posted */
-    struct mur_wish wishes[2];
+    struct mur_span spans[2];
     /* granules of the file, first << 32 | end; 0: none */
     _Atomic uint64_t writes __attribute__((aligned(64)));
     _Atomic uint64_t sieves;
@@ -107,7 +107,7 @@ bool mur_area_has_panes(struct mur_area *area, size_t bytes);
 unsigned char *mur_pane_cover(const struct mur_area *area, uint64_t pane);
 char *mur_pane_buffer(const struct mur_area *area, uint64_t pane);
 
-void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_wish *wish);
+void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_span *span);
 bool mur_area_all_posted(const struct mur_area *area, uint64_t number, int *next);
 void mur_area_rouse(const struct mur_area *area);
 

@@ -10,8 +10,8 @@
  *   background, while the next one is filled in another buffer; and before it answers, the file system is told which
  *   pane it will read next.
  *
- * All of it is one schedule (coll/schedule.h) whose steps add those of the next round, so that the blocking and the
- * nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
+ * All of it is one schedule (coll/schedule/schedule.h) whose steps add those of the next round, so that the blocking
+ * and the nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
  *
  * Memory. What does not depend on the data is allocated before a rank says what it wants, so that a rank which has none
  * can say so instead. Later each goes on whatever happens, since others wait for its messages: who has no room for
@@ -49,7 +49,7 @@ struct parcel {
 /* Kept by the file for its next access, with all its memory. */
 struct mur_exchange {
     struct mur_access *access;
-    struct mur_wish *wishes;      /* [ranks] */
+    struct mur_span *spans;       /* [ranks] */
     int ranks, aggregators, mine; /* which aggregator this rank is, or -1 */
     int *places;                  /* [aggregators] their ranks */
     MPI_Offset bytes, unit;       /* of a pane; what it is aligned to */
@@ -405,7 +405,7 @@ static int serve_write(struct mur_exchange *x)
  * would only take a core from the ranks where the file is in memory anyway. */
 static void fetch_ahead(const struct mur_exchange *x)
 {
-    const struct mur_wish *all = &x->access->all;
+    const struct mur_span *all = &x->access->all;
     MPI_Offset start = pane_start(x, x->mine) + x->bytes * x->aggregators;
     MPI_Offset bytes = all->end - start < x->bytes ? all->end - start : x->bytes;
 
@@ -583,7 +583,7 @@ static bool prepare(struct mur_exchange *x)
     return adapt(x, bytes);
 }
 
-/* From the same wishes, the same plan at all ranks. */
+/* From the same spans, the same plan at all ranks. */
 static void lay_out(struct mur_exchange *x)
 {
     struct mur_access *access = x->access;
@@ -598,7 +598,7 @@ static int plan(struct mur_schedule *s, void *argument)
 {
     struct mur_exchange *x = argument;
     struct mur_access *access = x->access;
-    enum mur_plan chosen = mur_access_plan(access, x->wishes, x->ranks);
+    enum mur_plan chosen = mur_access_plan(access, x->spans, x->ranks);
 
     if (access->is_alone || chosen == MUR_PLAN_DIRECT) {
         while (!mur_access_step(access))
@@ -626,8 +626,8 @@ static struct mur_exchange *create_exchange(int ranks)
     if (!x)
         return NULL;
     x->ranks = ranks;
-    x->wishes = calloc((size_t)ranks, sizeof *x->wishes);
-    if (x->wishes && !mur_type_create_resized(byte_type(), 0, 0, false, &x->nothing) && !mur_type_commit(x->nothing))
+    x->spans = calloc((size_t)ranks, sizeof *x->spans);
+    if (x->spans && !mur_type_create_resized(byte_type(), 0, 0, false, &x->nothing) && !mur_type_commit(x->nothing))
         return x;
     mur_exchange_free(x);
     return NULL;
@@ -661,7 +661,7 @@ void mur_exchange_free(struct mur_exchange *x)
     free_memory(x);
     if (x->nothing)
         mur_type_release(x->nothing);
-    free(x->wishes);
+    free(x->spans);
     free(x);
 }
 
@@ -679,8 +679,8 @@ static struct mur_schedule *build(struct mur_access *access)
         return s;
     if (!prepare(x) && !access->error)
         access->error = no_memory(access->file);
-    x->wishes[comm->rank] = mur_access_wish(access);
-    blocks = mur_blocks_regular(x->wishes, sizeof *x->wishes, byte_type());
+    x->spans[comm->rank] = mur_access_span(access);
+    blocks = mur_blocks_regular(x->spans, sizeof *x->spans, byte_type());
     mur_coll_allgather(s, MPI_IN_PLACE, 0, NULL, &blocks);
     mur_schedule_fence(s);
     mur_schedule_call(s, plan, x);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What becomes of a collective access. Each rank says what it wants; all decide alike, from the same wishes. Exchange
+/* What becomes of a collective access. Each rank says what it wants; all decide alike, from the same spans. Exchange
  * pays where the stretches of the ranks interleave. It does not for ranks that each have one run, or whose parts of the
  * file lie one after the other, or where the stretches are large or far apart: those access the file directly.
  *
  * A rank that can tell by itself that exchange will not pay, since its own stretches are large, is alone: it waits for
- * nobody's wish before it accesses the file, and takes part in what the others do without data. */
+ * nobody's span before it accesses the file, and takes part in what the others do without data. */
 #include "base/error.h"
 #include "io/access.h"
 #include "object/comm.h"
@@ -44,64 +44,64 @@ bool mur_access_is_alone(const struct mur_access *access)
     return choice_of(access) == MUR_AUTOMATIC && mean_run(access) >= DIRECT_RUN;
 }
 
-struct mur_wish mur_access_wish(struct mur_access *access)
+struct mur_span mur_access_span(struct mur_access *access)
 {
-    struct mur_wish wish = {0};
+    struct mur_span span = {0};
 
     if (access->error) {
-        wish.error = mur_error_class(access->error);
+        span.error = mur_error_class(access->error);
     } else if (mur_access_is_alone(access)) {
-        wish.alone = 1;
+        span.alone = 1;
         access->is_alone = access->is_at_end = true;
         access->ahead = access->memory.bytes;
     } else if (access->memory.bytes) {
-        wish.bytes = (MPI_Offset)access->memory.bytes;
-        wish.first = mur_view_byte(access->file, access->start);
-        wish.end = mur_view_byte(access->file, access->start + wish.bytes - 1) + 1;
-        wish.is_one_run = wish.end - wish.first == wish.bytes;
+        span.bytes = (MPI_Offset)access->memory.bytes;
+        span.first = mur_view_byte(access->file, access->start);
+        span.end = mur_view_byte(access->file, access->start + span.bytes - 1) + 1;
+        span.is_one_run = span.end - span.first == span.bytes;
     }
-    return wish;
+    return span;
 }
 
-/* Adds all wishes up; returns whether stretches of different ranks may interleave. */
-static bool add_up(struct mur_wish *all, const struct mur_wish *wishes, int ranks, int *failed)
+/* Adds all spans up; returns whether stretches of different ranks may interleave. */
+static bool add_up(struct mur_span *all, const struct mur_span *spans, int ranks, int *failed)
 {
     bool interleaves = false;
 
-    *all = (struct mur_wish){.is_one_run = 1};
+    *all = (struct mur_span){.is_one_run = 1};
     *failed = -1;
     for (int i = 0; i < ranks; i++) {
-        const struct mur_wish *wish = &wishes[i];
+        const struct mur_span *span = &spans[i];
 
-        if (wish->error && *failed < 0) {
+        if (span->error && *failed < 0) {
             *failed = i;
-            all->error = wish->error;
+            all->error = span->error;
         }
-        all->alone += wish->alone;
-        if (!wish->bytes)
+        all->alone += span->alone;
+        if (!span->bytes)
             continue;
-        interleaves |= all->bytes && wish->first < all->end;
-        all->first = all->bytes && all->first < wish->first ? all->first : wish->first;
-        all->end = all->end > wish->end ? all->end : wish->end;
-        all->bytes += wish->bytes;
-        all->is_one_run &= wish->is_one_run;
+        interleaves |= all->bytes && span->first < all->end;
+        all->first = all->bytes && all->first < span->first ? all->first : span->first;
+        all->end = all->end > span->end ? all->end : span->end;
+        all->bytes += span->bytes;
+        all->is_one_run &= span->is_one_run;
     }
     return interleaves;
 }
 
 static bool is_direct(const struct mur_access *access, bool interleaves)
 {
-    const struct mur_wish *all = &access->all;
+    const struct mur_span *all = &access->all;
 
     if ((all->end - all->first) / DIRECT_SPARSE > all->bytes)
         return true;
     return choice_of(access) != MUR_ENABLE && (all->is_one_run || !interleaves);
 }
 
-enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_wish *wishes, int ranks)
+enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *spans, int ranks)
 {
     int failed;
-    bool interleaves = add_up(&access->all, wishes, ranks, &failed);
+    bool interleaves = add_up(&access->all, spans, ranks, &failed);
 
     if (failed >= 0) {
         if (!access->error)

@@ -16,15 +16,15 @@ enum { ENTER, ALONE, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
 
 enum { SPARSE = 2 /* only what is marked of panes is read where less than one half of the range is wanted */ };
 
-static void post_wish(struct mur_access *access)
+static void post_span(struct mur_access *access)
 {
     struct mur_area *area = access->file->area;
-    struct mur_wish wish = mur_access_wish(access);
+    struct mur_span span = mur_access_span(access);
 
     access->number = access->ticket + 1;
     if (area->rank == 0)
         atomic_store_explicit(&area->memory->verdict[access->number % 2], 0, memory_order_relaxed);
-    mur_area_post(area, access->number, &wish);
+    mur_area_post(area, access->number, &span);
 }
 
 /* A part that a rank has accessed directly. */
@@ -42,12 +42,12 @@ static int decide(struct mur_access *access)
 {
     static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_PANES] = PREPARE};
     struct mur_area *area = access->file->area;
-    struct mur_wish wishes[area->size];
+    struct mur_span spans[area->size];
     int stage;
 
     for (int i = 0; i < area->size; i++)
-        wishes[i] = area->memory->entries[i].wishes[access->number % 2];
-    stage = stages[mur_access_plan(access, wishes, area->size)];
+        spans[i] = area->memory->entries[i].spans[access->number % 2];
+    stage = stages[mur_access_plan(access, spans, area->size)];
     if (access->is_write) {
         area->done += (uint64_t)access->all.alone;
         if (access->is_alone)
@@ -126,7 +126,7 @@ bool mur_two_phase_step(struct mur_access *access)
     if (access->stage == ENTER) {
         if (area->current != access->ticket)
             return false;
-        post_wish(access);
+        post_span(access);
         access->stage = access->is_alone ? ALONE : GATHER;
     }
     if (access->stage == ALONE) {

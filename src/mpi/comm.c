@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "coll/choose.h"
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 #include "comm/create.h"
 #include "comm/intercomm.h"
 #include "comm/meet.h"
@@ -109,7 +109,7 @@ void mur_comm_set_hints(struct mur_comm *comm, const struct mur_info *info)
 
 int mur_mpi_comm_set_info(struct mur_comm *comm, struct mur_info *info)
 {
-    int rc = mur_wishes_set(comm, info);
+    int rc = mur_override_set(comm, info);
 
     if (!rc)
         mur_comm_set_hints(comm, info);
@@ -126,7 +126,7 @@ int mur_mpi_comm_get_info(struct mur_comm *comm, MPI_Info *info_used)
         if (rc)
             mur_info_free(info);
     }
-    if (!rc && (rc = mur_wishes_get(comm, info)))
+    if (!rc && (rc = mur_override_get(comm, info)))
         mur_info_free(info);
     if (!rc)
         *info_used = mur_object_handle(info);
@@ -150,7 +150,7 @@ static int dup(int failed, struct mur_comm *comm, const struct mur_info *info, M
     int rc;
 
     if (!failed)
-        failed = mur_wishes_check(info);
+        failed = mur_override_check(info);
     if (!failed)
         failed = mur_attributes_copy(&comm->attributes, comm, &attributes); /* as of now, also for an idup */
     rc = mur_comm_dup(comm, failed != MPI_SUCCESS, &made, request);
@@ -159,7 +159,7 @@ static int dup(int failed, struct mur_comm *comm, const struct mur_info *info, M
     } else {
         made->attributes = attributes;
         mur_comm_set_hints(made, info);
-        rc = mur_wishes_set(made, info);
+        rc = mur_override_set(made, info);
     }
     return give(failed, rc, mur_comm_ranks(comm), made, newcomm);
 }

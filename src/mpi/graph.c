@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 #include "comm/create.h"
 #include "mpi/bodies.h"
 #include "mpi/check.h"

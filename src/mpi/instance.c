@@ -9,8 +9,10 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/process.h"
+#include "coll/board/board.h"
+#include "coll/choose.h"
+#include "coll/collective.h"
 #include "engine/background.h"
-#include "engine/board.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
 #include "io/pointer.h"
@@ -19,7 +21,6 @@
 #include "mpi/check.h"
 #include "mpi/information.h"
 #include "object/comm.h"
-#include "coll/choose.h"
 #include "object/group.h"
 #include "object/info.h"
 #include "object/op.h"
@@ -36,7 +37,8 @@ static int start_objects(void)
 
     if ((rc = mur_group_setup()) || (rc = mur_type_setup()) || (rc = mur_op_setup()) || (rc = mur_request_setup()))
         return rc;
-    return mur_comm_setup(mur_process.rank, mur_process.size);
+    rc = mur_comm_setup(mur_process.rank, mur_process.size);
+    return rc ? rc : mur_collective_setup();
 }
 
 /* In a child that this process has forked. It has copies of the memory, of the descriptors and of whatever this process
@@ -50,7 +52,7 @@ static void forked(void)
 
 static int start(void)
 {
-    const char *complaint = mur_settings_read(), *wishes = mur_wishes_read();
+    const char *complaint = mur_settings_read(), *override = mur_override_read();
     int rc;
 
     if ((rc = mur_boot_start()))
@@ -59,8 +61,8 @@ static int start(void)
         return mur_error(MPI_ERR_NO_MEM, "no memory to watch for forked children");
     if (complaint && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", complaint);
-    if (wishes && mur_process.rank == 0)
-        fprintf(stderr, "Murmur: %s\n", wishes);
+    if (override && mur_process.rank == 0)
+        fprintf(stderr, "Murmur: %s\n", override);
     mur_pointer_setup();
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))

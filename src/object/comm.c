@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "engine/board.h"
 #include "engine/foreign.h"
 #include "object/context.h"
 #include "object/errhandler.h"
@@ -53,7 +52,7 @@ static void comm_init(struct mur_comm *comm, struct mur_group *group, struct mur
     mur_session_retain(comm->session);
     comm->board = NULL;
     comm->nodes = NULL;
-    comm->wishes = NULL;
+    comm->overrides = NULL;
     comm->file = NULL;
     comm->win = NULL;
     comm->has_lost = false;
@@ -80,6 +79,8 @@ static int setup_predefined(struct mur_comm *comm, int constant, const char *nam
     return MPI_SUCCESS;
 }
 
+void (*mur_comm_close_board)(struct mur_board *board);
+
 int mur_comm_setup(int rank, int size)
 {
     int *processes = malloc((size_t)size * sizeof *processes);
@@ -96,11 +97,6 @@ int mur_comm_setup(int rank, int size)
     free(processes);
     if (rc)
         return rc;
-    if (size > 1 && mur_engine.common) {
-        mur_comm_world.board = mur_board_open_common(mur_engine.common, rank, size, mur_comm_world.processes);
-        if (!mur_comm_world.board)
-            return mur_error(MPI_ERR_NO_MEM, "no memory for the world's collectives");
-    }
     return setup_predefined(&mur_comm_self, (int)(uintptr_t)MPI_COMM_SELF, "MPI_COMM_SELF", &rank, 1);
 }
 
@@ -162,9 +158,10 @@ void mur_comm_release_slow(struct mur_comm *comm)
     count_connected(comm, -1);
     if (comm->remote)
         mur_group_release(comm->remote);
-    mur_board_close(comm->board);
+    if (comm->board)
+        mur_comm_close_board(comm->board);
     free((void *)comm->nodes);
-    free(comm->wishes);
+    free(comm->overrides);
     mur_topology_free(comm->topology);
     mur_errhandler_release(comm->errhandler);
     mur_session_release(comm->session);

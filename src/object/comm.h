@@ -38,9 +38,11 @@ struct mur_comm {
     void *file; /* struct mur_file */
     struct mur_win *win;
     struct mur_session *session; /* that its group came from, a reference; or NULL */
-    struct mur_board *board; /* of its collectives, where all ranks share a node (engine/board.h); else NULL. Owned */
-    const struct mur_nodes *nodes; /* where its ranks are (coll/nodes.h), once collectives have asked. Owned */
-    unsigned char *wishes;         /* for its collectives' algorithms (coll/wishes.c), or NULL. Owned */
+    struct mur_board
+        *board; /* of its collectives, where all ranks share a node (coll/board/board.h); else NULL. Owned */
+    const struct mur_nodes
+        *nodes;               /* where its ranks are (coll/hierarchy/nodes.h), once collectives have asked. Owned */
+    unsigned char *overrides; /* for its collectives' algorithms (coll/override.c), or NULL. Owned */
     bool has_lost; /* a process of it, or of the groups whose collectives it serves, is lost (pt2pt/lost.h) */
     struct mur_topology *topology;       /* NULL: none. Owned */
     struct mur_send_buffer *send_buffer; /* attached for buffered sends, or NULL (pt2pt/buffered.h) */
@@ -76,6 +78,9 @@ static inline void mur_comm_release(struct mur_comm *comm)
     if (__builtin_expect(--comm->object.references == 0, 0))
         mur_comm_release_slow(comm);
 }
+
+/* Frees what a communicator's collectives keep of their board; set by those (coll/collective.c). */
+extern void (*mur_comm_close_board)(struct mur_board *board);
 
 /* Makes the two predefined communicators: the world of `size` processes 0..size-1 and the self communicator. */
 int mur_comm_setup(int rank, int size);

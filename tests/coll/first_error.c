@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "coll/schedule.h"
+#include "coll/schedule/schedule.h"
 
 static void expect(const char *what, int code, int wanted)
 {

@@ -3,7 +3,7 @@
  * collectives that are messages, of the streams of links, and of joint one-sided operations. All ranks set them on by
  * as much at a moment when nothing is under way; then all kinds of traffic must bring what it is to bring. (Those of
  * lanes: tests/transport; of files: tests/io.) */
-#include "engine/board.h"
+#include "coll/board/board.h"
 #include "object/comm.h"
 #include "object/win.h"
 #include "rma/desk.h"
@@ -50,7 +50,7 @@ static void set_board(struct mur_board *board, uint64_t limit)
     board->phase += by;
     board->passed += by;
     atomic_fetch_add(&board->phases[board->rank].value, by);
-    by = step_to(limit, board->started, 1024); /* which the announcements tell apart (coll/node_differ.c) */
+    by = step_to(limit, board->started, 1024); /* which the announcements tell apart (coll/board/mismatch.c) */
     board->started += by;
     board->current += by;
     for (int i = 0; board->channels && i < board->size; i++)
