@@ -48,6 +48,7 @@ class Family:
         self.ours = {c.name: c for c in model.read_constants()}
         self.groups = {}   # name of the group -> list of (name, their value, size or None)
         self.numbers = {}  # of handles in Fortran, by name
+        self.older = {}    # an error class that only new versions know -> what the others return in its place
         self.also = {}     # name of a function -> another name that it has here
         group = None
         for line in (COMPAT / name / 'constants.txt').read_text().splitlines():
@@ -60,8 +61,8 @@ class Family:
                 continue
             if not group or len(words) not in (2, 3, 4):
                 raise model.Problem(f'compat/{name}/constants.txt: cannot read {line!r}')
-            if group == 'also':
-                self.also[words[0]] = words[1]
+            if group in ('also', 'older'):
+                (self.also if group == 'also' else self.older)[words[0]] = words[1]
                 continue
             if len(words) == 4:
                 self.numbers[words[0]] = int(words[3])
@@ -120,7 +121,8 @@ def integer_conversions(family, group):
     strays = sorted(ours - theirs)
     is_rank = group in ('rank', 'tag') # mostly not negative
     lines = switch(f'int {group}_in', [(t, o, n) for n, t, o in pairs], strays)
-    lines += switch(f'int {group}_out', [(o, t, n) for n, t, o in pairs])
+    theirs_of = {name: value for name, value, _ in pairs}
+    lines += switch(f'int {group}_out', [(o, theirs_of[family.older.get(n, n)], n) for n, t, o in pairs])
     if is_rank:
         lines = [line.replace('    switch (value) {', '    if (__builtin_expect(value >= 0, 1))\n        return value;\n'
                               '    switch (value) {') for line in lines]

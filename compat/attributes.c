@@ -70,30 +70,30 @@ MUR_DOOR(int, Keyval_create, comm_copy *copy, comm_delete *delete, int *keyval, 
 
 /* ---- Values. Those of predefined attributes are addresses of ints. */
 
-/* The address of an int for one of a core's attribute, in theirs. Attributes are the same as long as the program runs,
+/* The address of an int for that of a core's attribute, in theirs. Attributes are the same as long as the program runs,
  * but for MPI_LASTUSEDCODE, which grows. */
 static void *value_out(int keyval, void *value)
 {
     static int io, host, last_code;
     static int flavors[8], models[8];
-    const int number = value ? *(int *)value : 0;
+    const int *number = value;
 
     switch (keyval) {
     case MPI_IO:
-        io = rank_out(number);
+        io = rank_out(*number);
         return &io;
     case MPI_HOST:
-        host = rank_out(number);
+        host = rank_out(*number);
         return &host;
     case MPI_LASTUSEDCODE:
-        last_code = number > MPI_ERR_LASTCODE ? error_out(number) : THEIR_ERR_LASTCODE;
+        last_code = *number > MPI_ERR_LASTCODE ? error_out(*number) : THEIR_ERR_LASTCODE;
         return &last_code;
     case MPI_WIN_CREATE_FLAVOR:
-        flavors[number & 7] = flavor_out(number);
-        return &flavors[number & 7];
+        flavors[*number & 7] = flavor_out(*number);
+        return &flavors[*number & 7];
     case MPI_WIN_MODEL:
-        models[number & 7] = win_model_out(number);
-        return &models[number & 7];
+        models[*number & 7] = win_model_out(*number);
+        return &models[*number & 7];
     default:
         return value;
     }
