@@ -4,11 +4,6 @@
 
 #include "door.h"
 
-static int callback_in(int code)
-{
-    return code ? error_in(code) : MPI_SUCCESS;
-}
-
 /* Ends the creation of a key, whose state becomes the core's. */
 static int keyval_created(int code, void *state, const int *core_keyval, int *keyval)
 {
@@ -37,14 +32,14 @@ static int keyval_created(int code, void *state, const int *core_keyval, int *ke
     {                                                                                                                  \
         const struct lower##_key *key = state;                                                                         \
                                                                                                                        \
-        return callback_in(key->copy(lower##_out(object), keyval_out(keyval), key->state, value, copy, flag));         \
+        return mur_callback_in(key->copy(lower##_out(object), keyval_out(keyval), key->state, value, copy, flag));         \
     }                                                                                                                  \
                                                                                                                        \
     static int lower##_deleted(MPI_##Handle object, int keyval, void *value, void *state)                              \
     {                                                                                                                  \
         const struct lower##_key *key = state;                                                                         \
                                                                                                                        \
-        return callback_in(key->delete (lower##_out(object), keyval_out(keyval), value, key->state));                  \
+        return mur_callback_in(key->delete (lower##_out(object), keyval_out(keyval), value, key->state));                  \
     }                                                                                                                  \
                                                                                                                        \
     MUR_DOOR(int, Create, lower##_copy *copy, lower##_delete *delete, int *keyval, void *extra_state)                  \

@@ -103,11 +103,6 @@ struct grequest { /* freed with the request */
     void *state;
 };
 
-static int callback_in(int code)
-{
-    return code ? error_in(code) : MPI_SUCCESS;
-}
-
 static int grequest_query(void *state, MPI_Status *status)
 {
     const struct grequest *grequest = state;
@@ -115,7 +110,7 @@ static int grequest_query(void *state, MPI_Status *status)
     int code;
 
     memset(&theirs, 0, sizeof theirs);
-    code = callback_in(grequest->query(grequest->state, &theirs));
+    code = mur_callback_in(grequest->query(grequest->state, &theirs));
     status_in(&theirs, status);
     return code;
 }
@@ -123,7 +118,7 @@ static int grequest_query(void *state, MPI_Status *status)
 static int grequest_free(void *state)
 {
     struct grequest *grequest = state;
-    int code = callback_in(grequest->free(grequest->state));
+    int code = mur_callback_in(grequest->free(grequest->state));
 
     free(grequest);
     return code;
@@ -133,7 +128,7 @@ static int grequest_cancel(void *state, int complete)
 {
     const struct grequest *grequest = state;
 
-    return callback_in(grequest->cancel(grequest->state, complete));
+    return mur_callback_in(grequest->cancel(grequest->state, complete));
 }
 
 MUR_DOOR(int, Grequest_start, int (*query)(void *, struct their_status *), int (*free_one)(void *),
@@ -173,7 +168,7 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
 {
     const struct datarep *datarep = state;
 
-    return callback_in(datarep->extent(type_out(datatype), extent, datarep->state));
+    return mur_callback_in(datarep->extent(type_out(datatype), extent, datarep->state));
 }
 
 #define MUR_CONVERSION(which, count_type)                                                                              \
@@ -182,7 +177,7 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
     {                                                                                                                  \
         const struct datarep *datarep = state;                                                                         \
                                                                                                                        \
-        return callback_in(                                                                                            \
+        return mur_callback_in(                                                                                            \
             datarep->which(userbuf, type_out(datatype), count, filebuf, position, datarep->state));                    \
     }
 MUR_CONVERSION(read, int)

@@ -43,10 +43,18 @@ __attribute__((cold)) int error_in(int code);
 /* The code of ours whose text tells most about a code of theirs. */
 __attribute__((cold)) int mur_code_of_text(int code);
 
+/* Numbers that are no codes of theirs lie above all codes of ours. */
+enum { MUR_NUMBERS_FROM = 1 << 29 };
+
 static inline int error_out(int code)
 {
-    return __builtin_expect(!code, 1) ? MPI_SUCCESS : mur_code_out(code);
+    if (__builtin_expect(!code, 1))
+        return MPI_SUCCESS;
+    return code < MUR_NUMBERS_FROM ? mur_code_out(code) : code - MUR_NUMBERS_FROM;
 }
+
+/* What a callback of the program has returned: a code, or a number of its own, which the call then returns as it is. */
+int mur_callback_in(int code);
 
 /* Raises an error with MPI_COMM_SELF, and returns the code of theirs: what a door itself finds wrong. */
 __attribute__((cold)) int mur_door_raise(int error_class);

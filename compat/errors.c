@@ -4,6 +4,13 @@
 
 #include "door.h"
 
+int mur_callback_in(int code)
+{
+    if (!code || error_out(error_in(code)) == code)
+        return code ? error_in(code) : MPI_SUCCESS;
+    return code > 0 && code < MUR_NUMBERS_FROM ? MUR_NUMBERS_FROM + code : MPI_ERR_OTHER;
+}
+
 int mur_door_raise(int error_class)
 {
     murmur_door.Comm_call_errhandler(MPI_COMM_SELF, error_class);
@@ -19,6 +26,17 @@ MUR_DOOR(int, Error_class, int errorcode, int *errorclass)
     return error_out(code);
 }
 
+/* Where there is not enough room the arguments of the call go first: "MPI_Send(...): reason". */
+static void shorten(char *text)
+{
+    char *arguments = strchr(text, '('), *reason = arguments ? strstr(arguments, "): ") : NULL;
+
+    if (!reason || (size_t)(reason - arguments) <= strlen("(..."))
+        return;
+    memcpy(arguments, "(...", strlen("(..."));
+    memmove(arguments + strlen("(..."), reason, strlen(reason) + 1);
+}
+
 MUR_DOOR(int, Error_string, int errorcode, char *string, int *resultlen)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -26,8 +44,10 @@ MUR_DOOR(int, Error_string, int errorcode, char *string, int *resultlen)
     int code = murmur_door.Error_string(mur_code_of_text(errorcode), string ? text : NULL, resultlen ? &length : NULL);
 
     if (!code) {
-        mur_text_out(string, text, THEIR_MAX_ERROR_STRING, &length);
-        *resultlen = length;
+        if (length >= THEIR_MAX_ERROR_STRING)
+            shorten(text);
+        mur_text_out(string, text, THEIR_MAX_ERROR_STRING, NULL);
+        *resultlen = (int)strlen(string);
     }
     return error_out(code);
 }

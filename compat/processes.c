@@ -2,6 +2,8 @@
 /* Calls on groups and processes whose constants are in arrays, or belong to one family. */
 #include "door.h"
 
+#include "base/error.h"
+
 MUR_DOOR(int, Group_translate_ranks, their_group group1, int n, const int ranks1[], their_group group2, int ranks2[])
 {
     struct mur_list list;
@@ -18,6 +20,12 @@ MUR_DOOR(int, Group_translate_ranks, their_group group1, int n, const int ranks1
     return error_out(code);
 }
 
+/* Whether the call came so far as to say what became of each process; then it did so everywhere. */
+static bool has_codes(int code)
+{
+    return !code || mur_error_class(code) == MPI_ERR_SPAWN;
+}
+
 static void codes_out(int *codes, int count)
 {
     for (int i = 0; codes && i < count; i++)
@@ -31,31 +39,39 @@ MUR_DOOR(int, Comm_spawn, const char *command, char *argv[], int maxprocs, their
     int code = murmur_door.Comm_spawn(command, argv, maxprocs, info_in(info), rank_in(root), comm_in(comm),
                                       intercomm ? &value : NULL, codes);
 
-    if (!code) {
+    if (!code)
         *intercomm = comm_out(value);
+    if (has_codes(code))
         codes_out(codes, maxprocs);
-    }
     return error_out(code);
 }
 
-/* The numbers of processes are known at the root only; elsewhere all codes are those of success. */
+/* How many codes there are, which only the root knows. */
+static int processes_asked(MPI_Comm comm, int root, int count, const int maxprocs[], bool is_root)
+{
+    int total = 0;
+
+    for (int i = 0; is_root && i < count; i++)
+        total += maxprocs[i];
+    murmur_door.Bcast(&total, 1, MPI_INT, root, comm);
+    return total;
+}
+
 MUR_DOOR(int, Comm_spawn_multiple, int count, char *commands[], char **argvs[], const int maxprocs[],
          const their_info infos[], int root, their_comm comm, their_comm *intercomm, int codes[])
 {
     struct mur_list list;
-    int rank = -1, total = 0;
+    int rank = -1;
     bool is_root = !murmur_door.Comm_rank(comm_in(comm), &rank) && rank == root;
     MPI_Info *values = is_root ? mur_infos_in(&list, infos, count) : NULL;
     MPI_Comm value;
     int code = murmur_door.Comm_spawn_multiple(count, commands, argvs, maxprocs, values, rank_in(root), comm_in(comm),
                                                intercomm ? &value : NULL, codes);
 
-    if (!code) {
+    if (!code)
         *intercomm = comm_out(value);
-        for (int i = 0; is_root && i < count; i++)
-            total += maxprocs[i];
-        codes_out(codes, total);
-    }
+    if (has_codes(code))
+        codes_out(codes, processes_asked(comm_in(comm), rank_in(root), count, maxprocs, is_root));
     if (is_root)
         mur_list_free(&list);
     return error_out(code);

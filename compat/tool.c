@@ -63,13 +63,18 @@ MUR_DOOR(int, T_event_get_info, int index, char *name, int *name_len, int *verbo
 
 enum { PROMISES = 4 };
 
+struct registration;
+
+struct callback {
+    struct registration *registration;
+    void (*call)(MPI_T_event_instance, MPI_T_event_registration, int safety, void *user_data);
+    void *user_data;
+};
+
 struct registration {
     struct registration *next;
     MPI_T_event_registration handle;
-    struct {
-        void (*call)(MPI_T_event_instance, MPI_T_event_registration, int safety, void *user_data);
-        void *user_data;
-    } callbacks[PROMISES]; /* by the safety, in order */
+    struct callback callbacks[PROMISES]; /* by the safety that they promise, in order; the core has their addresses */
     void (*dropped)(MPI_Count, MPI_T_event_registration, int source, int safety, void *user_data);
     void (*freed)(MPI_T_event_registration, int safety, void *user_data);
     void *free_data;
@@ -126,21 +131,18 @@ static struct registration *find(MPI_T_event_registration handle)
 static void event_happened(MPI_T_event_instance instance, MPI_T_event_registration handle, MPI_T_cb_safety safety,
                            void *state)
 {
-    const struct registration *registration = state;
-    const int promise = promise_index(safety);
+    const struct callback *callback = state;
 
-    registration->callbacks[promise].call(instance, handle, safety_out((int)safety),
-                                          registration->callbacks[promise].user_data);
+    callback->call(instance, handle, safety_out((int)safety), callback->user_data);
 }
 
 static void events_dropped(MPI_Count count, MPI_T_event_registration handle, int source, MPI_T_cb_safety safety,
                            void *state)
 {
-    const struct registration *registration = state ? state : find(handle);
+    const struct callback *callback = state;
 
-    if (registration && registration->dropped)
-        registration->dropped(count, handle, source, safety_out((int)safety),
-                              registration->callbacks[promise_index(safety)].user_data);
+    if (callback->registration->dropped)
+        callback->registration->dropped(count, handle, source, safety_out((int)safety), callback->user_data);
 }
 
 static void registration_freed(MPI_T_event_registration handle, MPI_T_cb_safety safety, void *state)
@@ -163,12 +165,11 @@ MUR_DOOR(int, T_event_register_callback, MPI_T_event_registration handle, int sa
 {
     struct registration *registration = find(handle);
     const MPI_T_cb_safety promise = (MPI_T_cb_safety)safety_in(safety);
+    struct callback *callback = registration ? &registration->callbacks[promise_index(promise)] : NULL;
 
-    if (registration) {
-        registration->callbacks[promise_index(promise)].call = call;
-        registration->callbacks[promise_index(promise)].user_data = user_data;
-    }
-    return error_out(murmur_door.T_event_register_callback(handle, promise, info_in(info), registration,
+    if (callback)
+        *callback = (struct callback){registration, call, user_data};
+    return error_out(murmur_door.T_event_register_callback(handle, promise, info_in(info), callback,
                                                            call ? event_happened : NULL));
 }
 

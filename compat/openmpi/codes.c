@@ -11,7 +11,8 @@ int mur_code_out(int code)
 {
     if (code > MPI_ERR_LASTCODE)
         return THEIR_ERR_LASTCODE + (code - MPI_ERR_LASTCODE);
-    latest = code;
+    if (mur_error_class(code) != code)
+        latest = code;
     return class_out(mur_error_class(code));
 }
 
