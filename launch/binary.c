@@ -261,8 +261,7 @@ const char *mur_doors_folder(void)
     for (int i = 0; i < 2; i++)
         if (strrchr(program, '/'))
             *strrchr(program, '/') = '\0';
-    if (snprintf(folder, sizeof folder, "%s/%s", program, MUR_DOORS) >= (int)sizeof folder ||
-        access(folder, X_OK) < 0)
+    if (snprintf(folder, sizeof folder, "%s/%s", program, MUR_DOORS) >= (int)sizeof folder || access(folder, X_OK) < 0)
         *folder = '\0';
     return folder;
 }

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which MPI a program was built for, as its file tells: by the libraries that it names and the symbols that it lacks. */
+/* Which MPI a program was built for, as its file tells: by the libraries that it names and the symbols that it lacks.
+ */
 #ifndef MUR_LAUNCH_BINARY_H
 #define MUR_LAUNCH_BINARY_H
 
 #include <stdbool.h>
 
 enum mur_family {
-    MUR_FAMILY_UNKNOWN,  /* it names no MPI library: a script, a static program, one that loads MPI by another library */
+    MUR_FAMILY_UNKNOWN, /* it names no MPI library: a script, a static program, one that loads MPI by another library */
     MUR_FAMILY_STANDARD, /* the standard ABI: ours */
     MUR_FAMILY_MPICH,
     MUR_FAMILY_OPENMPI,
@@ -15,11 +16,11 @@ enum mur_family {
 
 struct mur_binary {
     enum mur_family family;
-    const char *what;       /* of an MPI that we have no library for: its name */
-    char library[64];       /* the first MPI library that it names */
-    bool is_object;         /* a dynamically linked file of this machine's kind; else nothing below is known */
-    bool ignores_path;      /* it names directories (DT_RPATH) that count before LD_LIBRARY_PATH */
-    char libraries[8][64];  /* all MPI libraries that it names */
+    const char *what;      /* of an MPI that we have no library for: its name */
+    char library[64];      /* the first MPI library that it names */
+    bool is_object;        /* a dynamically linked file of this machine's kind; else nothing below is known */
+    bool ignores_path;     /* it names directories (DT_RPATH) that count before LD_LIBRARY_PATH */
+    char libraries[8][64]; /* all MPI libraries that it names */
     int library_count;
 };
 

@@ -44,8 +44,8 @@ struct mur_context {
     struct mur_inheritance inheritance; /* MUR_PASS_UNSET: that of the job */
 };
 
-/* Which libraries the ranks' MPI comes from: where it is not said, Murmur's for every binary interface that it knows, if
- * the program may need them; none of them (native); those of one family, whatever the program says. */
+/* Which libraries the ranks' MPI comes from: where it is not said, Murmur's for every binary interface that it knows,
+ * if the program may need them; none of them (native); those of one family, whatever the program says. */
 enum mur_abi { MUR_ABI_UNSET, MUR_ABI_NATIVE, MUR_ABI_MPICH, MUR_ABI_OPENMPI };
 
 enum mur_crowding { MUR_CROWD_UNSET, MUR_CROWD_ALLOWED, MUR_CROWD_FORBIDDEN };

@@ -16,8 +16,8 @@
 enum { KEYVAL_FIRST = 4096 };
 
 struct keyval {
-    uint32_t kind;  /* 0: the row is free */
-    bool is_freed;  /* by the user */
+    uint32_t kind; /* 0: the row is free */
+    bool is_freed; /* by the user */
     bool owns_state;
     int references; /* attributes, and the user's one */
     union mur_copy_function copy;
