@@ -16,8 +16,8 @@ static int keyval_created(int code, void *state, const int *core_keyval, int *ke
     return MPI_SUCCESS;
 }
 
-/* ---- Keys. A null function does nothing, here as there; the functions that MPI predefines are either null or real ones
- * of the family's library. `Create` is the function of the core. */
+/* ---- Keys. A null function does nothing, here as there; the functions that MPI predefines are either null or real
+ * ones of the family's library. `Create` is the function of the core. */
 #define MUR_KEYVALS(Create, Handle, lower)                                                                             \
     typedef int lower##_copy(their_##lower, int, void *, void *, void *, int *);                                       \
     typedef int lower##_delete(their_##lower, int, void *, void *);                                                    \
@@ -32,14 +32,14 @@ static int keyval_created(int code, void *state, const int *core_keyval, int *ke
     {                                                                                                                  \
         const struct lower##_key *key = state;                                                                         \
                                                                                                                        \
-        return mur_callback_in(key->copy(lower##_out(object), keyval_out(keyval), key->state, value, copy, flag));         \
+        return mur_callback_in(key->copy(lower##_out(object), keyval_out(keyval), key->state, value, copy, flag));     \
     }                                                                                                                  \
                                                                                                                        \
     static int lower##_deleted(MPI_##Handle object, int keyval, void *value, void *state)                              \
     {                                                                                                                  \
         const struct lower##_key *key = state;                                                                         \
                                                                                                                        \
-        return mur_callback_in(key->delete (lower##_out(object), keyval_out(keyval), value, key->state));                  \
+        return mur_callback_in(key->delete (lower##_out(object), keyval_out(keyval), value, key->state));              \
     }                                                                                                                  \
                                                                                                                        \
     MUR_DOOR(int, Create, lower##_copy *copy, lower##_delete *delete, int *keyval, void *extra_state)                  \
@@ -52,7 +52,7 @@ static int keyval_created(int code, void *state, const int *core_keyval, int *ke
         *key = (struct lower##_key){copy, delete, extra_state};                                                        \
         return keyval_created(murmur_door.Create(copy ? lower##_copied : NULL, delete ? lower##_deleted : NULL,        \
                                                  keyval ? &core_keyval : NULL, key),                                   \
-                              key, &core_keyval, keyval);                                                               \
+                              key, &core_keyval, keyval);                                                              \
     }
 MUR_KEYVALS(Comm_create_keyval, Comm, comm)
 MUR_KEYVALS(Type_create_keyval, Datatype, type)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Functions of the program that MPI calls: they must see handles, codes and statuses of theirs. The core gets a function
- * of ours and a state, in which the program's function is. */
+/* Functions of the program that MPI calls: they must see handles, codes and statuses of theirs. The core gets a
+ * function of ours and a state, in which the program's function is. */
 #include <stdlib.h>
 
 #include "door.h"
@@ -177,8 +177,7 @@ static int datarep_extent(MPI_Datatype datatype, MPI_Aint *extent, void *state)
     {                                                                                                                  \
         const struct datarep *datarep = state;                                                                         \
                                                                                                                        \
-        return mur_callback_in(                                                                                            \
-            datarep->which(userbuf, type_out(datatype), count, filebuf, position, datarep->state));                    \
+        return mur_callback_in(datarep->which(userbuf, type_out(datatype), count, filebuf, position, datarep->state)); \
     }
 MUR_CONVERSION(read, int)
 MUR_CONVERSION(write, int)

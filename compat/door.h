@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The doors: libraries that have the names and the binary interface of another MPI, for programs that were built for it,
- * and call Murmur. A door translates and never decides.
+/* The doors: libraries that have the names and the binary interface of another MPI, for programs that were built for
+ * it, and call Murmur. A door translates and never decides.
  *
  * It is made of three parts. api/doors.py generates what follows from api/functions.txt and the family's constants.txt:
- * a function for each of MPI (build/generated/compat/). The files of this folder are what cannot be generated, callbacks
- * above all; each is compiled once for each family. A family's own folder has the form of its handles and statuses
- * (family.h) and what only it has.
+ * a function for each of MPI (build/generated/compat/). The files of this folder are what cannot be generated,
+ * callbacks above all; each is compiled once for each family. A family's own folder has the form of its handles and
+ * statuses (family.h) and what only it has.
  *
  * Names: what ends in _in turns a value of theirs into ours, what ends in _out the other way. The types of theirs are
  * their_comm and so on. A door defines MPI's own names, so it declares its functions under others (door_Send) with an
@@ -28,11 +28,12 @@
 
 /* A second name of a function that a tool may replace: MPI_X beside PMPI_X. */
 #define MUR_WEAK_NAME(function, name, target)                                                                          \
-    extern __typeof__(function) weak_##function __asm__(name) __attribute__((weak, alias(target), visibility("default")));
+    extern __typeof__(function) weak_##function __asm__(name)                                                          \
+        __attribute__((weak, alias(target), visibility("default")));
 
 /* Declares a function by hand under both names of MPI's, before its definition. */
 #define MUR_DOOR(result, short_name, ...)                                                                              \
-    result door_##short_name(__VA_ARGS__) __asm__("PMPI_" #short_name) __attribute__((visibility("default")));                                        \
+    result door_##short_name(__VA_ARGS__) __asm__("PMPI_" #short_name) __attribute__((visibility("default")));         \
     MUR_WEAK_NAME(door_##short_name, "MPI_" #short_name, "PMPI_" #short_name)                                          \
     result door_##short_name(__VA_ARGS__)
 
@@ -105,8 +106,8 @@ MPI_Status *mur_statuses_room(struct mur_statuses *list, const struct their_stat
 void mur_statuses_out(struct their_status *theirs, const MPI_Status *ours, int count);
 void mur_statuses_free(struct mur_statuses *list);
 
-/* ---- Lists: arrays of handles as the core has them. The elements of short ones are in the struct itself, the others are
- * allocated. NULL, for NULL or without memory, is what the core reports. A negative count is none. */
+/* ---- Lists: arrays of handles as the core has them. The elements of short ones are in the struct itself, the others
+ * are allocated. NULL, for NULL or without memory, is what the core reports. A negative count is none. */
 struct mur_list {
     void *all;
     void *few[64];

@@ -7,8 +7,8 @@ MUR_DOOR(int, Address, void *location, MPI_Aint *address)
     return error_out(murmur_door.Get_address(location, address));
 }
 
-int door_Comm_create_errhandler(void (*function)(their_comm *, int *, ...), their_errhandler *errhandler)
-    __asm__("PMPI_Comm_create_errhandler");
+int door_Comm_create_errhandler(void (*function)(their_comm *, int *, ...),
+                                their_errhandler *errhandler) __asm__("PMPI_Comm_create_errhandler");
 int door_Type_create_struct(int count, const int lengths[], const MPI_Aint displacements[], const their_type types[],
                             their_type *newtype) __asm__("PMPI_Type_create_struct");
 

@@ -58,8 +58,8 @@ MUR_DOOR(int, T_event_get_info, int index, char *name, int *name_len, int *verbo
     return error_out(code);
 }
 
-/* ---- Callbacks of events. What the program has registered is kept beside each registration, since the callbacks differ
- * by their promise (safety), and that for dropped events has no state of its own. */
+/* ---- Callbacks of events. What the program has registered is kept beside each registration, since the callbacks
+ * differ by their promise (safety), and that for dropped events has no state of its own. */
 
 enum { PROMISES = 4 };
 
@@ -169,8 +169,8 @@ MUR_DOOR(int, T_event_register_callback, MPI_T_event_registration handle, int sa
 
     if (callback)
         *callback = (struct callback){registration, call, user_data};
-    return error_out(murmur_door.T_event_register_callback(handle, promise, info_in(info), callback,
-                                                           call ? event_happened : NULL));
+    return error_out(
+        murmur_door.T_event_register_callback(handle, promise, info_in(info), callback, call ? event_happened : NULL));
 }
 
 MUR_DOOR(int, T_event_set_dropped_handler, MPI_T_event_registration handle,
@@ -192,6 +192,5 @@ MUR_DOOR(int, T_event_handle_free, MPI_T_event_registration handle, void *user_d
         registration->freed = freed;
         registration->free_data = user_data;
     }
-    return error_out(
-        murmur_door.T_event_handle_free(handle, registration, registration ? registration_freed : NULL));
+    return error_out(murmur_door.T_event_handle_free(handle, registration, registration ? registration_freed : NULL));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The form of MPICH's handles and statuses.
  *
- * A handle is an int. Its two highest bits say what it is: 00 null, 01 predefined, 10 of a pool, 11 of a further block of
- * a pool. Predefined ones are in the tables that are made of constants.txt; some pairs have 10, too. All others are ours,
- * and have 11: the rest is the object's place in the arena of all objects (src/base/pool.h), so neither direction needs a
- * table or a call. Files are the exception: their handles are pointers. */
+ * A handle is an int. Its two highest bits say what it is: 00 null, 01 predefined, 10 of a pool, 11 of a further block
+ * of a pool. Predefined ones are in the tables that are made of constants.txt; some pairs have 10, too. All others are
+ * ours, and have 11: the rest is the object's place in the arena of all objects (src/base/pool.h), so neither direction
+ * needs a table or a call. Files are the exception: their handles are pointers. */
 #ifndef MUR_COMPAT_FAMILY_H
 #define MUR_COMPAT_FAMILY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Numbers of handles in Fortran: the family's own small ones for predefined handles, the core's for all others, which are
- * larger. What stands for no handle becomes the null handle. */
+/* Numbers of handles in Fortran: the family's own small ones for predefined handles, the core's for all others, which
+ * are larger. What stands for no handle becomes the null handle. */
 #ifndef MUR_COMPAT_INTEGERS_H
 #define MUR_COMPAT_INTEGERS_H
 
