@@ -15,7 +15,7 @@ PREFIX ?= /usr/local
 BUILD ?= build
 export BUILD
 
-sources = $(shell find src launch tests bench examples tools -name '*.[ch]' 2>/dev/null)
+sources = $(shell find src launch compat tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
 .PHONY: all demo test test-libraries soak positions bench install format lint clean
 all:

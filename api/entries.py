@@ -251,8 +251,11 @@ def failure(function, large, stem):
 
 
 def alias(function, large):
+    """The name without P, and one that nothing outside the library can take the place of, for the table of doors.py."""
     name = function.name_in(large)
-    return f'extern __typeof__(P{name}) {name} __attribute__((weak, alias("P{name}")));'
+    return f'extern __typeof__(P{name}) {name} __attribute__((weak, alias("P{name}")));\n' \
+           f'extern __typeof__(P{name}) mur_entry_{name[4:]} ' \
+           f'__attribute__((alias("P{name}"), visibility("hidden")));'
 
 
 def direct_entry(function, large):

@@ -13,6 +13,7 @@
 
 #include "boot/job.h"
 #include "launch/alloc.h"
+#include "launch/binary.h"
 #include "launch/say.h"
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
@@ -158,6 +159,28 @@ static void put(char **variables, int *count, char *variable)
     variables[(*count)++] = variable;
 }
 
+static const char *value_of(char **variables, int count, const char *name)
+{
+    size_t length = strlen(name);
+
+    for (int i = 0; i < count; i++)
+        if (strncmp(variables[i], name, length) == 0 && variables[i][length] == '=')
+            return variables[i] + length + 1;
+    return "";
+}
+
+/* The libraries for programs of other MPIs come first: what a user's own path leads to would be that MPI itself. */
+static void put_doors(char **variables, int *count, const struct mur_context *context)
+{
+    static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
+    const char *others = value_of(variables, *count, path);
+
+    put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
+    others = value_of(variables, *count, first);
+    if (context->preloaded)
+        put(variables, count, mur_alloc_text("%s=%s%s%s", first, context->preloaded, *others ? ":" : "", others));
+}
+
 static bool is_set(char **variables, int count, const char *name)
 {
     size_t length = strlen(name);
@@ -236,7 +259,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 5 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 7 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
@@ -244,6 +267,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
         for (int i = 0; i < lists[l]->count; i++)
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
+    if (context->needs_doors)
+        put_doors(variables, &count, context);
     if (job->is_verbose && !is_set(variables, count, "MUR_COLL_VERBOSE"))
         variables[count++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);

@@ -33,6 +33,8 @@ struct mur_context {
     bool has_ranks;                 /* false: `ranks` is the default, which placement may raise */
     char **argv;                    /* NULL-terminated; argv[0] is the program as given */
     char *path;                     /* the file to execute, as seen from the context's directory */
+    bool needs_doors;               /* it may have been built for another MPI */
+    char *preloaded;                /* libraries that its ranks load first, NULL: none */
     const char *wdir;               /* NULL: where mpiexec was started */
     const char *search;             /* directories to look for the program first, between ':'; NULL: none */
     const char *initial_errhandler; /* as the library knows it; NULL: its default */
@@ -41,6 +43,10 @@ struct mur_context {
     struct mur_assignments sets;        /* names of process sets that its ranks are in */
     struct mur_inheritance inheritance; /* MUR_PASS_UNSET: that of the job */
 };
+
+/* Which libraries the ranks' MPI comes from: where it is not said, Murmur's for every binary interface that it knows,
+ * if the program may need them; none of them (native); those of one family, whatever the program says. */
+enum mur_abi { MUR_ABI_UNSET, MUR_ABI_NATIVE, MUR_ABI_MPICH, MUR_ABI_OPENMPI };
 
 enum mur_crowding { MUR_CROWD_UNSET, MUR_CROWD_ALLOWED, MUR_CROWD_FORBIDDEN };
 
@@ -105,6 +111,7 @@ struct mur_jobspec {
     char *spawner_values;     /* which it wants to be found by PMI: keys and values, each ended by a NUL */
     size_t spawner_bytes;     /* of them */
     int stdin_rank;           /* the rank that reads standard input, MUR_STDIN_NONE or MUR_STDIN_ALL */
+    int abi;                  /* enum mur_abi */
     int universe;             /* MPI_UNIVERSE_SIZE; 0: not known */
     int64_t timeout_ms;       /* 0: none */
     struct mur_assignments ignored; /* options that were accepted and mean nothing here, for one note */

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "launch/binary.h"
 #include "launch/say.h"
 
 /* Opens the directory the context's ranks start in, for the *at calls. */
@@ -64,7 +65,41 @@ static char *search_path(const char *path, int directory, const char *name, int 
     }
 }
 
-static void find_program(struct mur_context *context)
+/* The file of a library for another ABI, after those that are there. */
+static void preload(struct mur_context *context, const char *library)
+{
+    char *path = mur_alloc_text("%s/%s", mur_doors_folder(), library);
+
+    if (access(path, R_OK) == 0)
+        context->preloaded =
+            context->preloaded ? mur_alloc_text("%s:%s", context->preloaded, path) : mur_alloc_text("%s", path);
+    free(path);
+}
+
+/* Decides how the ranks find Murmur if the program was built for another MPI. Where its own directories come before
+ * LD_LIBRARY_PATH, the libraries that it names are loaded first: the dynamic linker then takes those by their names. */
+static void choose_doors(struct mur_context *context, int directory, int abi)
+{
+    static const char *const forced[] = {[MUR_ABI_MPICH] = "libmpi.so.12", [MUR_ABI_OPENMPI] = "libmpi.so.40"};
+    struct mur_binary binary;
+
+    if (abi == MUR_ABI_NATIVE || !*mur_doors_folder())
+        return;
+    if (!mur_binary_read(directory, context->path, &binary))
+        binary.family = MUR_FAMILY_UNKNOWN; /* it can be executed, but not read */
+    if (binary.family == MUR_FAMILY_OTHER)
+        mur_quit(MUR_EXIT_NOT_EXECUTABLE,
+                 "'%s' was built for %s (%s), which Murmur cannot stand in for: build it anew, with mpicc, or start it "
+                 "with that MPI's own mpiexec (-abi native starts it as it is)",
+                 context->argv[0], binary.what, binary.library);
+    context->needs_doors = abi != MUR_ABI_UNSET || binary.family != MUR_FAMILY_STANDARD;
+    if (abi != MUR_ABI_UNSET)
+        preload(context, forced[abi]);
+    for (int i = 0; binary.is_object && binary.ignores_path && i < binary.library_count; i++)
+        preload(context, binary.libraries[i]);
+}
+
+static void find_program(struct mur_context *context, int abi)
 {
     const char *name = context->argv[0];
     const char *path = getenv("PATH");
@@ -95,6 +130,7 @@ static void find_program(struct mur_context *context)
     if (problem)
         mur_quit(MUR_EXIT_NOT_FOUND, "no program '%s' in PATH%s%s; for one in %s write ./%s", name,
                  context->search ? " or -path " : "", context->search ? context->search : "", where, name);
+    choose_doors(context, directory, abi);
     if (directory != AT_FDCWD)
         close(directory);
 }
@@ -109,6 +145,6 @@ void mur_programs_find(struct mur_jobspec *job, int node)
         for (int left = job->contexts[i].ranks; left > 0; left--)
             is_here |= job->node_of[rank++] == node;
         if (is_here)
-            find_program(&job->contexts[i]);
+            find_program(&job->contexts[i], job->abi);
     }
 }

@@ -1,15 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* murmur-info: prints the version, what was found on this machine, every setting with its value as it would be in a job
- * started from this environment, and every counter that tools can read; as a text, or with --json for programs. */
+ * started from this environment, and every counter that tools can read; as a text, or with --json for programs. With
+ * the name of a program it says which MPI that was built for, and whether it runs on Murmur. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/settings.h"
 #include "mpi/information.h"
+#include "program-info.h"
 
 static int usage(FILE *out, const char *program, int code)
 {
-    fprintf(out, "%s [--json | --help]: prints version, build, machine, settings and counters\n", program);
+    fprintf(out,
+            "%s [--json | --help]: prints version, build, machine, settings and counters\n"
+            "%s PROGRAM: says which MPI it was built for, and whether it runs on Murmur\n",
+            program, program);
     return code;
 }
 
@@ -20,6 +25,8 @@ int main(int argc, char **argv)
 
     if (argc == 2 && (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0))
         return usage(stdout, argv[0], 0);
+    if (argc == 2 && argv[1][0] != '-')
+        return program_info(argv[1]);
     if (argc > 1 && !is_json)
         return usage(stderr, argv[0], 2);
     if (complaint)

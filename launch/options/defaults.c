@@ -19,6 +19,7 @@ struct setting {
 
 /* Environment variables. */
 static const struct setting variables[] = {
+    {"MUR_ABI", mur_job_options, "abi"},
     {"MPIEXEC_TIMEOUT", mur_job_options, "timeout"},
     {"HYDRA_LAUNCHER", mur_launcher_options, "launcher"},
     {"HYDRA_BOOTSTRAP", mur_launcher_options, "launcher"},

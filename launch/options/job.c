@@ -80,6 +80,23 @@ static int set_process_set(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+/* Jobs that this one spawns are started with the same. */
+static int set_abi(struct mur_parser *parser, const char *value)
+{
+    static const char *const words[] = {[MUR_ABI_UNSET] = "auto",
+                                        [MUR_ABI_NATIVE] = "native",
+                                        [MUR_ABI_MPICH] = "mpich",
+                                        [MUR_ABI_OPENMPI] = "openmpi"};
+
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcasecmp(value, words[i]) == 0) {
+            parser->job->abi = (int)i;
+            setenv("MUR_ABI", words[i], 1);
+            return 0;
+        }
+    return mur_parser_fail(parser, "%s wants auto, native, mpich or openmpi, not '%s'", parser->option, value);
+}
+
 static int set_configfile(struct mur_parser *parser, const char *value)
 {
     return mur_configfile_read(parser, value);
@@ -177,6 +194,7 @@ const struct mur_option mur_job_options[] = {
     {"path", "DIR[:DIR...]", set_search},
     {"initial-errhandler", "HANDLER", set_initial_errhandler},
     {"pset", "NAME", set_process_set},
+    {"abi", "auto, native, mpich or openmpi", set_abi},
     {"configfile", "FILE", set_configfile},
     {"app", "FILE", set_configfile},
     {"timeout", "SECONDS", set_timeout},

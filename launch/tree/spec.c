@@ -242,6 +242,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_constant(cursor, &job->spawner);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);
     pass(cursor, &job->universe, sizeof job->universe);
+    pass(cursor, &job->abi, sizeof job->abi);
     pass_bool(cursor, &job->keeps_going);
     pass_bool(cursor, &job->is_verbose);
     pass_bool(cursor, &job->shows_exits);

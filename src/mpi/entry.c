@@ -254,7 +254,9 @@ static int call_user(const struct owner *owner, int code)
 {
     void *handle = owner->handle;
 
-    if (owner->kind == MUR_KIND_COMM)
+    if (owner->handler->state)
+        code = owner->handler->function.stateful(owner->handler->state, handle, code);
+    else if (owner->kind == MUR_KIND_COMM)
         owner->handler->function.comm((MPI_Comm *)&handle, &code, NULL);
     else if (owner->kind == MUR_KIND_SESSION)
         owner->handler->function.session((MPI_Session *)&handle, &code, NULL);

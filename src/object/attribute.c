@@ -16,8 +16,9 @@
 enum { KEYVAL_FIRST = 4096 };
 
 struct keyval {
-    uint32_t kind;  /* 0: the row is free */
-    bool is_freed;  /* by the user */
+    uint32_t kind; /* 0: the row is free */
+    bool is_freed; /* by the user */
+    bool owns_state;
     int references; /* attributes, and the user's one */
     union mur_copy_function copy;
     union mur_delete_function delete;
@@ -93,12 +94,20 @@ int mur_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_del
     return MPI_SUCCESS;
 }
 
+void mur_keyval_own_state(int keyval)
+{
+    row_of(keyval)->owns_state = true;
+}
+
 static void keyval_release(int keyval)
 {
     struct keyval *row = row_of(keyval);
 
-    if (--row->references == 0)
-        row->kind = 0;
+    if (--row->references > 0)
+        return;
+    row->kind = 0;
+    if (row->owns_state)
+        free(row->extra_state);
 }
 
 /* A key that attributes still use may be freed again, which changes nothing: libraries free theirs in the delete

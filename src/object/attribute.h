@@ -27,6 +27,9 @@ union mur_delete_function {
 int mur_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_delete_function delete, void *extra_state,
                       int *keyval);
 
+/* The key's extra state is memory of malloc, which is freed with the key. */
+void mur_keyval_own_state(int keyval);
+
 /* The key lives on until the last attribute with it is gone. Sets *keyval to MPI_KEYVAL_INVALID. */
 int mur_keyval_free(uint32_t kind, int *keyval);
 

@@ -64,6 +64,7 @@ struct mur_errhandler *mur_errhandler_create(uint32_t serves)
         handler->action = MUR_ERRORS_CALL;
         handler->serves = serves;
         handler->handles = 1;
+        handler->state = NULL;
     }
     return handler;
 }
@@ -72,6 +73,7 @@ void mur_errhandler_release(struct mur_errhandler *handler)
 {
     if (handler->object.predefined || __atomic_sub_fetch(&handler->object.references, 1, __ATOMIC_ACQ_REL))
         return;
+    free(handler->state);
     pthread_mutex_lock(&guard);
     mur_pool_put(&errhandler_pool, handler);
     pthread_mutex_unlock(&guard);

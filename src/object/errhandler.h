@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "mpi.h"
+#include "object/stateful.h"
 
 enum mur_errhandler_action {
     MUR_ERRORS_ARE_FATAL, /* end the job */
@@ -23,7 +24,9 @@ struct mur_errhandler {
         MPI_File_errhandler_function *file;
         MPI_Session_errhandler_function *session;
         MPI_Win_errhandler_function *win;
+        mur_stateful_errhandler_function *stateful;
     } function;
+    void *state; /* memory of malloc, which belongs to the handler; NULL: the function is none with a state */
 };
 
 extern struct mur_errhandler mur_errors_are_fatal, mur_errors_abort, mur_errors_return;

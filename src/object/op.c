@@ -3,6 +3,7 @@
 #include "object/op.h"
 
 #include <limits.h>
+#include <stdlib.h>
 
 #include "base/error.h"
 #include "base/settings.h"
@@ -64,15 +65,27 @@ int mur_op_create(MPI_User_function *user, MPI_User_function_c *user_large, bool
     op->reduction = -1;
     op->user = user;
     op->user_large = user_large;
+    op->stateful = (struct mur_stateful_op){.function = NULL};
     op->name = "user operation";
     *op_p = op;
     return MPI_SUCCESS;
 }
 
+int mur_op_create_stateful(const struct mur_stateful_op *stateful, bool is_commutative, struct mur_op **op_p)
+{
+    int rc = mur_op_create(NULL, NULL, is_commutative, op_p);
+
+    if (!rc)
+        (*op_p)->stateful = *stateful;
+    return rc;
+}
+
 void mur_op_release(struct mur_op *op)
 {
-    if (!op->object.predefined && --op->object.references == 0)
-        mur_pool_put(&ops, op);
+    if (op->object.predefined || --op->object.references > 0)
+        return;
+    free(op->stateful.state);
+    mur_pool_put(&ops, op);
 }
 
 int mur_op_check(const struct mur_op *op, const struct mur_type *type)
@@ -95,18 +108,28 @@ int mur_op_check(const struct mur_op *op, const struct mur_type *type)
     return MPI_SUCCESS;
 }
 
+static void call_user(const struct mur_op *op, void *in, void *inout, MPI_Count count, MPI_Datatype handle)
+{
+    int small = (int)count;
+
+    if (op->user)
+        op->user(in, inout, &small, &handle);
+    else if (op->user_large)
+        op->user_large(in, inout, &count, &handle);
+    else
+        op->stateful.function(op->stateful.state, in, inout, count, handle);
+}
+
 /* Functions made for int counts get the elements in pieces. The user's function runs without the engine's lock. */
 static void apply_user(const struct mur_op *op, const char *in, char *inout, MPI_Count count, struct mur_type *type)
 {
-    MPI_Datatype handle = mur_object_handle(type);
+    MPI_Count most = op->user_large || op->stateful.takes_large ? count : INT_MAX;
 
     mur_engine_unlock();
-    if (op->user_large)
-        op->user_large((void *)(uintptr_t)in, inout, &count, &handle);
-    while (op->user && count > 0) {
-        int piece = count < INT_MAX ? (int)count : INT_MAX;
+    while (count > 0) {
+        MPI_Count piece = count < most ? count : most;
 
-        op->user((void *)(uintptr_t)in, inout, &piece, &handle);
+        call_user(op, (void *)(uintptr_t)in, inout, piece, mur_object_handle(type));
         in += piece * type->extent;
         inout += piece * type->extent;
         count -= piece;
@@ -118,7 +141,7 @@ void mur_op_apply(const struct mur_op *op, const void *in, void *inout, MPI_Coun
 {
     if (count == 0)
         return;
-    if (op->user || op->user_large)
+    if (!op->object.predefined)
         apply_user(op, in, inout, count, type);
     else if (__builtin_expect(type->recipe.combiner == MPI_COMBINER_VALUE_INDEX, 0))
         mur_type_reduce_pairs(type, op->reduction == MUR_REDUCE_MAXLOC, in, inout, count);

@@ -5,6 +5,7 @@
 
 #include "base/pool.h"
 #include "mpi.h"
+#include "object/stateful.h"
 #include "object/type.h"
 
 struct mur_op {
@@ -13,6 +14,7 @@ struct mur_op {
     int reduction;                   /* enum mur_reduction, for predefined operations */
     MPI_User_function *user;         /* NULL unless made by MPI_Op_create */
     MPI_User_function_c *user_large; /* NULL unless made by MPI_Op_create_c */
+    struct mur_stateful_op stateful; /* its function is NULL unless another ABI's library has made the operation */
     const char *name;
 };
 
@@ -33,6 +35,9 @@ int mur_op_setup(void);
 
 /* An operation of a user's: one of the two functions is NULL. */
 int mur_op_create(MPI_User_function *user, MPI_User_function_c *user_large, bool is_commutative, struct mur_op **op_p);
+
+/* The same with a state, which belongs to the operation unless this fails. */
+int mur_op_create_stateful(const struct mur_stateful_op *stateful, bool is_commutative, struct mur_op **op_p);
 
 /* MPI_SUCCESS, or the error that the operation does not go with the type (MPI-5.0 §6.9.2). */
 int mur_op_check(const struct mur_op *op, const struct mur_type *type);

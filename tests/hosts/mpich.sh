@@ -33,14 +33,14 @@ hosts_up 3
 expect() { # expected lines, mpiexec's arguments
     local expected=$1 seen
     shift
-    seen=$(timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/rsh" "$@" 2>&1 | sort | tr '\n' ';')
+    seen=$(timeout 60 ip netns exec "$tag-h0" "$mpiexec" -abi native -launcher-exec "$scratch/rsh" "$@" 2>&1 | sort | tr '\n' ';')
     [ "$seen" = "$expected" ] || fail "mpiexec $*: expected '$expected', saw '$seen'"
 }
 
 expect "MPICH 0 of 3, sum 3;MPICH 1 of 3, sum 3;MPICH 2 of 3, sum 3;" -n 3 "$scratch/hello"
 expect "MPICH 0 of 4, sum 6;MPICH 1 of 4, sum 6;MPICH 2 of 4, sum 6;MPICH 3 of 4, sum 6;" \
     -host "$hosts" -agent-width 1 -n 4 "$scratch/hello"
-timeout 60 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/rsh" -host "$hosts" -n 3 "$scratch/hello" x \
+timeout 60 ip netns exec "$tag-h0" "$mpiexec" -abi native -launcher-exec "$scratch/rsh" -host "$hosts" -n 3 "$scratch/hello" x \
     >"$scratch/out" 2>&1
 [ $? = 9 ] || fail "an exit without a goodbye: $(cat "$scratch/out")"
 nothing_left "MPICH's program"

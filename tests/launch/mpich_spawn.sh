@@ -7,9 +7,11 @@ mpicc.mpich -o "$DIR/spawn" "$(dirname "$0")/mpich_spawn.c" ||
 timeout 30 mpiexec.hydra -n 2 "$DIR/spawn" >/dev/null 2>&1 </dev/null ||
     { echo "NOT TESTED: this MPICH cannot spawn under its own mpiexec"; exit 77; }
 for ranks in 1 2; do
-    seen=$(timeout 60 "${RUN[@]}" -n $ranks "$DIR/spawn" 2>&1 </dev/null)
+    seen=$(timeout 60 "${RUN[@]}" -abi native -n $ranks "$DIR/spawn" 2>&1 </dev/null)
     same "MPICH's program that spawns, $ranks ranks" "0 children are well" "$? $seen"
 done
-seen=$(timeout 60 "${RUN[@]}" -n 2 "$DIR/spawn" /no/such 2>&1 </dev/null) && fail "what cannot be started is an error"
+seen=$(timeout 60 "${RUN[@]}" -n 2 "$DIR/spawn" 2>&1 </dev/null)
+same "the same program on Murmur" "0 children are well" "$? $seen"
+seen=$(timeout 60 "${RUN[@]}" -abi native -n 2 "$DIR/spawn" /no/such 2>&1 </dev/null) && fail "what cannot be started is an error"
 contains "what cannot be started" "no program '/no/such'" "$seen"
 finish
