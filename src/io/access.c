@@ -89,7 +89,7 @@ void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, boo
     errno = number;
 }
 
-ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_segment segment, bool is_locked)
+ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_view_segment segment, bool is_locked)
 {
     ssize_t done;
 
@@ -101,7 +101,7 @@ ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_seg
     return done;
 }
 
-ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_segment segment, bool is_write)
+ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_view_segment segment, bool is_write)
 {
     MPI_Offset end = segment.offset + (MPI_Offset)segment.bytes;
     bool is_locked;
@@ -166,7 +166,7 @@ static void leave_staging(struct mur_access *access)
 
 /* ---- stretches one by one ---- */
 
-static ssize_t read_segments(struct mur_file *file, char *memory, const struct mur_segment *segments, int count)
+static ssize_t read_segments(struct mur_file *file, char *memory, const struct mur_view_segment *segments, int count)
 {
     size_t moved = 0;
 
@@ -182,7 +182,8 @@ static ssize_t read_segments(struct mur_file *file, char *memory, const struct m
     return (ssize_t)moved;
 }
 
-static ssize_t write_segments(struct mur_file *file, const char *memory, const struct mur_segment *segments, int count)
+static ssize_t write_segments(struct mur_file *file, const char *memory, const struct mur_view_segment *segments,
+                              int count)
 {
     MPI_Offset first = segments[0].offset, end = first;
     size_t moved = 0;
@@ -208,7 +209,7 @@ static ssize_t write_segments(struct mur_file *file, const char *memory, const s
 /* `bytes` of data between the view at `walk` and memory that is one run. Returns bytes, or -1 with errno. */
 static ssize_t transfer_run(const struct mur_access *access, struct mur_cursor *walk, char *memory, size_t bytes)
 {
-    struct mur_segment segments[SEGMENTS];
+    struct mur_view_segment segments[SEGMENTS];
     size_t moved = 0;
     int count;
 
@@ -289,7 +290,7 @@ static bool end_piece(struct mur_access *access)
     if (done < bytes && (access->is_write || result != 0)) {
         MPI_Offset offset = file->displacement + access->start + (MPI_Offset)(access->moved + done);
 
-        result = mur_file_transfer(file, run + done, (struct mur_segment){offset, bytes - done}, access->is_write);
+        result = mur_file_transfer(file, run + done, (struct mur_view_segment){offset, bytes - done}, access->is_write);
         if (result < 0)
             return fail(access, errno);
         done += (size_t)result;
@@ -358,7 +359,7 @@ static bool is_worth_it(const struct mur_access *access, MPI_Offset position)
 {
     const struct mur_file *file = access->file;
     long choice = access->is_write ? file->hints.ds_write : file->hints.ds_read;
-    struct mur_segment segments[SEGMENTS];
+    struct mur_view_segment segments[SEGMENTS];
     struct mur_cursor walk;
     MPI_Offset reach;
     int count;

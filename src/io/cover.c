@@ -57,7 +57,7 @@ void mur_cover_data(const struct mur_access *access, size_t done, size_t bytes, 
                     mur_cover_word *words)
 {
     enum { SEGMENTS = 64 };
-    struct mur_segment segments[SEGMENTS];
+    struct mur_view_segment segments[SEGMENTS];
     struct mur_cursor walk;
     int count;
 
@@ -140,7 +140,7 @@ static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset
     if (mur_writes_begin(file, first, end, &is_locked))
         return errno;
     while (!number && mur_cover_next(words, found->end, &from, &to)) {
-        struct mur_segment segment = {start + (MPI_Offset)from, to - from};
+        struct mur_view_segment segment = {start + (MPI_Offset)from, to - from};
 
         number = mur_writes_one(file, buffer + from, segment, is_locked) < 0 ? errno : 0;
     }
@@ -167,7 +167,7 @@ int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Of
 
     *valid = end;
     while (mur_cover_next(words, marks, &from, &to)) {
-        struct mur_segment segment = {.offset = start + (MPI_Offset)(from * MUR_MARKED)};
+        struct mur_view_segment segment = {.offset = start + (MPI_Offset)(from * MUR_MARKED)};
         MPI_Offset last;
         ssize_t got;
 

@@ -64,7 +64,7 @@ struct mur_file {
 };
 
 /* A stretch of bytes of the file. */
-struct mur_segment {
+struct mur_view_segment {
     MPI_Offset offset;
     size_t bytes;
 };
@@ -117,7 +117,7 @@ bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Coun
 
 /* A walk over the view from a position on; filled with at most `max` segments for at most `bytes` bytes a call. */
 void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur_cursor *walk);
-int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int max, size_t bytes);
+int mur_view_segments(struct mur_cursor *walk, struct mur_view_segment *segments, int max, size_t bytes);
 
 /* Copies `bytes` of the stream from `position` on out of the user's memory into a buffer that stands for the file from
  * byte `offset` on, past the caches if asked to; or the other way. The memory cursor moves on. */

@@ -40,7 +40,7 @@ struct amount {
 /* A list of stretches, and room for the data that belong to them. An answer's data begin with where the file ended. */
 struct parcel {
     struct amount amount;
-    struct mur_segment *segments;
+    struct mur_view_segment *segments;
     char *data;
     size_t segments_room, data_room; /* bytes allocated */
     bool is_dropped;                 /* there was no memory for it */
@@ -191,7 +191,7 @@ static int make_parcel(struct mur_exchange *x, int aggregator, size_t done)
     mur_view_start(access->file, access->start + (MPI_Offset)done, &walk);
     for (left = end - done; left > 0;) {
         size_t room = (size_t)parcel->amount.stretches + SEGMENTS;
-        struct mur_segment *next;
+        struct mur_view_segment *next;
         int count;
 
         if (!make_room(&parcel->segments, &parcel->segments_room, room * sizeof *next))
@@ -246,7 +246,7 @@ static int begin_round(struct mur_schedule *s, void *argument)
 
 static size_t list_bytes(const struct parcel *parcel)
 {
-    return (size_t)parcel->amount.stretches * sizeof(struct mur_segment);
+    return (size_t)parcel->amount.stretches * sizeof(struct mur_view_segment);
 }
 
 static void receive_parcel(struct mur_schedule *s, struct mur_exchange *x, int rank)
@@ -305,7 +305,7 @@ static void move_parcel(const struct mur_exchange *x, struct parcel *parcel, cha
     MPI_Offset start = pane_start(x, x->mine);
 
     for (int64_t i = 0; i < parcel->amount.stretches; i++) {
-        const struct mur_segment *segment = &parcel->segments[i];
+        const struct mur_view_segment *segment = &parcel->segments[i];
         char *place = x->buffer + (segment->offset - start);
 
         memcpy(into_pane ? place : data, into_pane ? data : place, segment->bytes);
@@ -320,7 +320,7 @@ static bool is_inside(const struct mur_exchange *x, const struct parcel *parcel)
     int64_t sum = 0;
 
     for (int64_t i = 0; i < parcel->amount.stretches; i++) {
-        const struct mur_segment *segment = &parcel->segments[i];
+        const struct mur_view_segment *segment = &parcel->segments[i];
 
         if (segment->offset < start || segment->offset > end || segment->bytes == 0 ||
             segment->bytes > (size_t)(end - segment->offset))
@@ -344,14 +344,14 @@ static void cover_parcel(struct mur_exchange *x, const struct parcel *parcel, si
 static void end_background(struct mur_exchange *x)
 {
     size_t bytes = x->background.bytes, done;
-    struct mur_segment rest;
+    struct mur_view_segment rest;
 
     if (!bytes)
         return;
     mur_uring_wait(&x->background.op);
     x->background.bytes = 0;
     done = x->background.op.result > 0 ? (size_t)x->background.op.result : 0;
-    rest = (struct mur_segment){x->background.offset + (MPI_Offset)done, bytes - done};
+    rest = (struct mur_view_segment){x->background.offset + (MPI_Offset)done, bytes - done};
     if (done < bytes && mur_file_transfer(x->access->file, (char *)x->background.data + done, rest, true) < 0)
         note_failure(x, errno);
 }

@@ -61,12 +61,12 @@ static inline MPI_Offset mur_pane_end(const struct mur_access *access, uint64_t 
 }
 
 /* Of that part, what lies between the first byte that any rank wants and the last. */
-static inline struct mur_segment mur_pane_segment(const struct mur_access *access, uint64_t pane)
+static inline struct mur_view_segment mur_pane_segment(const struct mur_access *access, uint64_t pane)
 {
     MPI_Offset start = mur_pane_start(access, pane);
     MPI_Offset first = start > access->all.first ? start : access->all.first;
 
-    return (struct mur_segment){first, (size_t)(mur_pane_end(access, pane) - first)};
+    return (struct mur_view_segment){first, (size_t)(mur_pane_end(access, pane) - first)};
 }
 
 /* Of this rank's data, the bytes that lie before a byte of the file, from `done` of them on. */

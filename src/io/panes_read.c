@@ -14,7 +14,7 @@ enum { TRIAL = 16 /* reads of panes, of which one is done in the other way */ };
 /* The lines of the buffer are in the caches of those who took data out of it last. Where it takes the system long to
  * have them back, they are better taken out of all caches before: which of the two is faster turns out by trying the
  * other one now and then. */
-static ssize_t read_timed(struct mur_access *access, char *buffer, struct mur_segment segment)
+static ssize_t read_timed(struct mur_access *access, char *buffer, struct mur_view_segment segment)
 {
     struct mur_area *area = access->file->area;
     bool forget = (area->read_ns[true] < area->read_ns[false]) != (++area->reads % TRIAL == 0);
@@ -33,7 +33,7 @@ static void read_pane(struct mur_access *access, uint64_t index)
 {
     uint64_t number = mur_pane_number(access, index);
     struct mur_pane *pane = mur_pane_state(access, number);
-    struct mur_segment segment = mur_pane_segment(access, index);
+    struct mur_view_segment segment = mur_pane_segment(access, index);
     char *buffer = mur_pane_buffer(access->file->area, number) + (segment.offset - mur_pane_start(access, index));
     ssize_t got = read_timed(access, buffer, segment);
 

@@ -25,7 +25,7 @@ static void write_pane(struct mur_access *access, uint64_t number)
 {
     uint64_t index = number - access->file->area->panes_in;
     MPI_Offset start = mur_pane_start(access, index), end = mur_pane_end(access, index);
-    struct mur_segment segment = mur_pane_segment(access, index);
+    struct mur_view_segment segment = mur_pane_segment(access, index);
     char *buffer = mur_pane_buffer(access->file->area, number);
     int failed = 0;
 

@@ -17,7 +17,7 @@ enum {
 
 static MPI_Offset mean_run(const struct mur_access *access)
 {
-    struct mur_segment segments[SEGMENTS];
+    struct mur_view_segment segments[SEGMENTS];
     struct mur_cursor walk;
     MPI_Offset bytes = 0;
     int count;

@@ -23,13 +23,13 @@ void mur_view_start(const struct mur_file *file, MPI_Offset position, struct mur
     mur_cursor_seek(walk, (size_t)position);
 }
 
-int mur_view_segments(struct mur_cursor *walk, struct mur_segment *segments, int max, size_t bytes)
+int mur_view_segments(struct mur_cursor *walk, struct mur_view_segment *segments, int max, size_t bytes)
 {
     struct iovec vectors[VECTORS];
     int count = mur_cursor_vectors(walk, vectors, max < VECTORS ? max : VECTORS, bytes);
 
     for (int i = 0; i < count; i++)
-        segments[i] = (struct mur_segment){(MPI_Offset)(uintptr_t)vectors[i].iov_base, vectors[i].iov_len};
+        segments[i] = (struct mur_view_segment){(MPI_Offset)(uintptr_t)vectors[i].iov_base, vectors[i].iov_len};
     return count;
 }
 
@@ -117,7 +117,7 @@ void mur_view_get(const struct mur_file *file, MPI_Offset position, size_t bytes
 
 MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
 {
-    struct mur_segment segment = {.offset = file->displacement};
+    struct mur_view_segment segment = {.offset = file->displacement};
     struct mur_cursor walk;
 
     if (file->shape->is_dense)

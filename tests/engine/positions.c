@@ -76,7 +76,7 @@ static void set_links(uint64_t by)
         link->queued += by;
         link->sent += by;
         link->acked += by;
-        for (struct mur_segment *segment = link->first; segment; segment = segment->next)
+        for (struct mur_out_segment *segment = link->first; segment; segment = segment->next)
             segment->start += by;
         link->received += by;
         link->told = link->received; /* no acknowledgement for a while, until all have been set on */

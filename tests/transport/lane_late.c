@@ -58,7 +58,7 @@ static void meet(void)
  * one of the ring before `late` was written. Returns the number of the next frame. */
 static unsigned run_ahead(unsigned number)
 {
-    const struct mur_ring *ring = &mur_shm.out[mur_engine.peers[1].local].ring[MUR_RING_SMALL];
+    const struct mur_payload_ring *ring = &mur_shm.out[mur_engine.peers[1].local].ring[MUR_RING_SMALL];
     unsigned frames = mur_shm.lane_bytes[MUR_RING_SMALL] / BYTES, laps = LINE_MARKS * MUR_CACHE_LINE / (frames * BYTES);
 
     for (unsigned lap = 0; lap < laps - 1; lap++) {

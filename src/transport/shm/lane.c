@@ -10,10 +10,10 @@
 enum { BATCH = 32 }; /* frames delivered from one lane before the others are looked at */
 
 /* The payload rings of a lane whose sizes are filled in. */
-void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS])
+void mur_lane_rings(struct mur_lane *lane, struct mur_payload_ring ring[MUR_RINGS])
 {
     for (int i = 0; i < MUR_RINGS; i++)
-        ring[i] = (struct mur_ring){
+        ring[i] = (struct mur_payload_ring){
             .memory = mur_lane_payload(lane, i), .bytes = lane->bytes[i], .is_downward = i == MUR_RING_SMALL};
 }
 
@@ -54,7 +54,7 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
 }
 
 /* Where `bytes` bytes lie that are put into a payload ring next: never across the ring's end. */
-static inline uint64_t place(const struct mur_ring *ring, uint32_t bytes)
+static inline uint64_t place(const struct mur_payload_ring *ring, uint32_t bytes)
 {
     uint32_t left = ring->bytes - ((uint32_t)ring->next & (ring->bytes - 1));
 
@@ -69,7 +69,7 @@ static inline uint32_t rounded(uint32_t bytes)
 /* The memory of what is put there. The small ring is filled from its end to its beginning, each piece of it upwards:
  * the reader's hardware fetches ahead of what it reads, and then comes to what was read before, not to what the sender
  * writes next. In the large ring it comes to more of the same message, which is right (1 MiB: 36 us; downwards 42). */
-static inline unsigned char *memory_at(const struct mur_ring *ring, uint64_t start, uint32_t bytes)
+static inline unsigned char *memory_at(const struct mur_payload_ring *ring, uint64_t start, uint32_t bytes)
 {
     uint32_t at = (uint32_t)start & (ring->bytes - 1);
 
@@ -99,7 +99,7 @@ static inline bool is_renewing(const struct mur_lane_out *out, uint64_t half)
     return (~half & (MUR_RENEWAL - 1)) < out->lane->halves;
 }
 
-static inline bool has_payload(const struct mur_ring *ring, uint64_t end)
+static inline bool has_payload(const struct mur_payload_ring *ring, uint64_t end)
 {
     return __builtin_expect(end - ring->consumed <= ring->bytes, 1);
 }
@@ -136,9 +136,9 @@ static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t 
 enum { PASSED = 32 };
 
 /* The payload ring for a frame's data, and where they start in it. NULL: there is no room. */
-static inline struct mur_ring *find_ring(struct mur_lane_out *out, uint32_t bytes, uint64_t *start)
+static inline struct mur_payload_ring *find_ring(struct mur_lane_out *out, uint32_t bytes, uint64_t *start)
 {
-    struct mur_ring *ring = &out->ring[MUR_RING_SMALL];
+    struct mur_payload_ring *ring = &out->ring[MUR_RING_SMALL];
 
     if (bytes <= ring->bytes / 2) {
         if (!out->passed) {
@@ -276,7 +276,7 @@ enum { PRIMED_MAX = 4096 };
 static inline void prime(const struct mur_peer *peer)
 {
     struct mur_lane_out *out = peer->link;
-    const struct mur_ring *ring;
+    const struct mur_payload_ring *ring;
     const unsigned char *data;
 
     if (!out || out->is_primed)
@@ -295,7 +295,7 @@ static inline bool send_large(struct mur_lane_out *out, const struct mur_frame *
 {
     uint32_t bytes = frame->bytes, part = bytes < PART_MIN ? bytes : PART_MIN;
     uint64_t half, start, rest;
-    struct mur_ring *ring;
+    struct mur_payload_ring *ring;
     struct mur_record *record;
     unsigned char *place;
 
@@ -412,7 +412,7 @@ static inline void take_lines(unsigned char *data, uint32_t bytes)
 }
 
 /* The peer has told how far it has read this side's small ring. This side may have looked it up since. */
-static inline void learn_consumed(struct mur_ring *ring, uint64_t rest)
+static inline void learn_consumed(struct mur_payload_ring *ring, uint64_t rest)
 {
     uint64_t known = ring->consumed / MUR_CACHE_LINE << MUR_REST_CONSUMED;
     int64_t ahead = (int64_t)((rest & -(UINT64_C(1) << MUR_REST_CONSUMED)) - known) >> MUR_REST_CONSUMED;
@@ -427,7 +427,7 @@ static inline const void *take_large(struct mur_lane_in *in, const struct mur_re
 {
     /* Pairs with the release in send_rest. */
     uint64_t rest = atomic_load_explicit(&record->rest, memory_order_acquire);
-    struct mur_ring *ring = &in->ring[rest >> MUR_REST_RING & 1];
+    struct mur_payload_ring *ring = &in->ring[rest >> MUR_REST_RING & 1];
     uint32_t bytes = record->frame.bytes, written = mur_rest_written(rest, bytes);
     uint64_t start = place(ring, bytes);
     unsigned char *data = memory_at(ring, start, bytes), *taken = data;

@@ -128,7 +128,7 @@ struct mur_node {
 };
 
 /* One end's view of a payload ring. */
-struct mur_ring {
+struct mur_payload_ring {
     unsigned char *memory;
     uint64_t next;     /* position, not reduced modulo the ring */
     uint64_t consumed; /* of the sender: as last looked up */
@@ -150,7 +150,7 @@ struct mur_lane_out {
     struct mur_lane *lane;
     struct mur_express *express;
     uint64_t next_half, consumed_halves; /* position, not reduced modulo the ring; and as last looked up */
-    struct mur_ring ring[MUR_RINGS];
+    struct mur_payload_ring ring[MUR_RINGS];
     uint32_t passed; /* frames that still pass by the small ring, which was found full */
     uint32_t last;   /* bytes of the last frame's data; 0: they were few or many */
     bool is_primed;  /* the lines where as many go next are in this core's cache, unless they are not done with */
@@ -163,7 +163,7 @@ struct mur_lane_in {
     struct mur_peer *peer;
     struct mur_express express;
     uint64_t next_half;
-    struct mur_ring ring[MUR_RINGS];
+    struct mur_payload_ring ring[MUR_RINGS];
     uint32_t idle_passes;
     /* of a frame whose data is still being written */
     bool is_begun;
@@ -256,7 +256,7 @@ size_t mur_shm_eager_max(void);
 
 /* lane.c */
 void mur_express_setup(void);
-void mur_lane_rings(struct mur_lane *lane, struct mur_ring ring[MUR_RINGS]);
+void mur_lane_rings(struct mur_lane *lane, struct mur_payload_ring ring[MUR_RINGS]);
 bool mur_lane_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 bool mur_lane_send_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack,
                           void *argument);

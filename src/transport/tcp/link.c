@@ -208,7 +208,7 @@ static void disconnect(struct mur_link *link)
 static void free_segments(struct mur_link *link)
 {
     while (link->first) {
-        struct mur_segment *segment = link->first;
+        struct mur_out_segment *segment = link->first;
 
         link->first = segment->next;
         free(segment);
@@ -484,7 +484,7 @@ void mur_link_answer_bye(struct mur_link *link)
 {
     if (!link->owes_bye)
         return;
-    for (const struct mur_segment *segment = link->first; segment; segment = segment->next)
+    for (const struct mur_out_segment *segment = link->first; segment; segment = segment->next)
         if (segment->sent)
             return;
     mur_link_say_bye(link);

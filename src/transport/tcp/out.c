@@ -25,12 +25,12 @@ enum {
     WRITE_FIRST = 16 << 10, /* frames from this size on are written before they are copied */
 };
 
-static struct mur_segment *spare;
+static struct mur_out_segment *spare;
 static int spare_count;
 
 /* ---- segments ---- */
 
-static void append_segment(struct mur_link *link, struct mur_segment *segment)
+static void append_segment(struct mur_link *link, struct mur_out_segment *segment)
 {
     segment->next = NULL;
     segment->start = link->queued;
@@ -43,9 +43,9 @@ static void append_segment(struct mur_link *link, struct mur_segment *segment)
         link->next = segment;
 }
 
-static struct mur_segment *new_segment(struct mur_link *link, size_t space)
+static struct mur_out_segment *new_segment(struct mur_link *link, size_t space)
 {
-    struct mur_segment *segment = NULL;
+    struct mur_out_segment *segment = NULL;
 
     if (space <= MUR_TCP_SEGMENT && spare) {
         segment = spare;
@@ -65,7 +65,7 @@ static struct mur_segment *new_segment(struct mur_link *link, size_t space)
     return segment;
 }
 
-static void free_segment(struct mur_segment *segment)
+static void free_segment(struct mur_out_segment *segment)
 {
     if (segment->space == MUR_TCP_SEGMENT && spare_count < SPARE_SEGMENTS) {
         segment->next = spare;
@@ -79,7 +79,7 @@ static void free_segment(struct mur_segment *segment)
 /* Memory at the end of the stream for so many bytes in one piece; counted as queued. */
 static char *reserve(struct mur_link *link, size_t bytes)
 {
-    struct mur_segment *segment = link->last;
+    struct mur_out_segment *segment = link->last;
     char *place;
 
     if (!segment || segment->space < segment->bytes + bytes) /* one that is not ours has no space */
@@ -119,7 +119,7 @@ static void want_room(struct mur_link *link, bool is_full)
 /* Up to a segment that will be spliced. Sets *more if there is one. */
 static int gather(const struct mur_link *link, struct iovec *vectors, int *more)
 {
-    const struct mur_segment *segment = link->next;
+    const struct mur_out_segment *segment = link->next;
     size_t skip = segment ? (size_t)(link->sent - segment->start) : 0;
     int count = 0;
 
@@ -144,7 +144,7 @@ static void advance(struct mur_link *link, size_t bytes)
 /* One write; most have one segment to write from, for which there is a cheaper call. */
 static ssize_t write_some(const struct mur_link *link)
 {
-    const struct mur_segment *segment = link->next;
+    const struct mur_out_segment *segment = link->next;
     struct iovec vectors[VECTORS];
     struct msghdr message = {.msg_iov = vectors};
     int more = 0;
@@ -288,7 +288,7 @@ bool mur_out_send_straight(struct mur_peer *peer, const struct mur_frame *frame,
     size_t pad = mur_tcp_padded(frame->bytes) - frame->bytes;
     struct mur_frame marked = *frame;
     struct mur_tcp_header header;
-    struct mur_segment *segment;
+    struct mur_out_segment *segment;
 
     if (!has_room(link, sizeof(struct mur_tcp_header) + mur_tcp_padded(frame->bytes)))
         return false;
@@ -298,7 +298,7 @@ bool mur_out_send_straight(struct mur_peer *peer, const struct mur_frame *frame,
     marked.flags |= MUR_TCP_ACK_NOW;
     header = (struct mur_tcp_header){.frame = marked};
     memcpy(reserve(link, sizeof header), &header, sizeof header);
-    *segment = (struct mur_segment){.bytes = frame->bytes, .data = data, .sent = sent, .argument = argument};
+    *segment = (struct mur_out_segment){.bytes = frame->bytes, .data = data, .sent = sent, .argument = argument};
     append_segment(link, segment);
     link->queued += frame->bytes;
     if (pad)
@@ -324,7 +324,7 @@ void mur_out_arrived(struct mur_link *link, uint64_t position)
         return; /* older than what the peer said when it joined anew */
     link->acked = position;
     while (link->first && link->first->start + link->first->bytes <= position) {
-        struct mur_segment *segment = link->first;
+        struct mur_out_segment *segment = link->first;
 
         link->first = segment->next;
         if (!link->first)

@@ -99,7 +99,7 @@ void mur_splice_trim(void)
 
 /* ---- splicing ---- */
 
-bool mur_splice_serves(const struct mur_link *link, const struct mur_segment *segment)
+bool mur_splice_serves(const struct mur_link *link, const struct mur_out_segment *segment)
 {
     size_t skip = link->sent > segment->start ? (size_t)(link->sent - segment->start) : 0;
 
@@ -143,7 +143,7 @@ static bool fill(struct mur_pipe *pipe, const char *data, size_t bytes)
 
 ssize_t mur_splice_write(struct mur_link *link)
 {
-    const struct mur_segment *segment = link->next;
+    const struct mur_out_segment *segment = link->next;
     size_t skip = (size_t)(link->sent - segment->start);
     ssize_t moved;
 

@@ -55,8 +55,8 @@ enum {
 };
 
 /* A part of the outgoing stream, until it is acknowledged. */
-struct mur_segment {
-    struct mur_segment *next;
+struct mur_out_segment {
+    struct mur_out_segment *next;
     uint64_t start; /* position in the stream */
     size_t bytes;   /* in use */
     size_t space;   /* in all; 0: the memory is not ours */
@@ -87,12 +87,12 @@ struct mur_link {
     LIST_ENTRY(mur_link) in_links;
 
     /* outgoing */
-    struct mur_segment *first, *last; /* not acknowledged yet, in order */
-    struct mur_segment *next;         /* the first that is not sent whole; NULL: all is sent */
-    uint64_t queued, sent, acked;     /* positions in the stream */
-    uint64_t last_send;               /* of mur_clock_ns */
-    bool is_unsent;                   /* in the list of links that keep frames back */
-    bool is_full;                     /* the socket takes no more for now */
+    struct mur_out_segment *first, *last; /* not acknowledged yet, in order */
+    struct mur_out_segment *next;         /* the first that is not sent whole; NULL: all is sent */
+    uint64_t queued, sent, acked;         /* positions in the stream */
+    uint64_t last_send;                   /* of mur_clock_ns */
+    bool is_unsent;                       /* in the list of links that keep frames back */
+    bool is_full;                         /* the socket takes no more for now */
     struct mur_link *next_unsent;
     struct mur_pipe *pipe; /* of a straight segment under way; what it holds comes next */
     bool has_said_bye;
@@ -245,9 +245,10 @@ void mur_socket_keep_alive(int fd);
 void mur_socket_forget_unsent(int fd); /* before it is closed */
 
 /* splice.c */
-enum { MUR_SPLICE_REFUSED = -2 };                                                       /* to be sent by a copy */
-bool mur_splice_serves(const struct mur_link *link, const struct mur_segment *segment); /* which is next, or later */
-ssize_t mur_splice_write(struct mur_link *link);                                        /* of the next segment */
+enum { MUR_SPLICE_REFUSED = -2 }; /* to be sent by a copy */
+bool mur_splice_serves(const struct mur_link *link,
+                       const struct mur_out_segment *segment); /* which is next, or later */
+ssize_t mur_splice_write(struct mur_link *link);               /* of the next segment */
 void mur_splice_drop(struct mur_link *link);
 void mur_splice_trim(void); /* gives up what is kept for later */
 
