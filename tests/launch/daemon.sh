@@ -53,6 +53,12 @@ agents_left() { # what
     fail "$1: processes are left: $(ps -o pid,args --ppid "$daemon")"
 }
 
+# ---- the documented table of states is the one that the daemon runs by ----
+python3 - "$(dirname "$0")/../../docs/daemon.md" "$("$smpd" -states)" <<'END' || fail "docs/daemon.md has another table"
+import sys
+sys.exit(sys.argv[2] not in open(sys.argv[1]).read())
+END
+
 # ---- the file of settings ----
 "$smpd" -set phrase "$phrase" || fail "smpd -set"
 [ "$(stat -c %a "$scratch/.smpd")" = 600 ] || fail "the mode of ~/.smpd"
