@@ -19,7 +19,7 @@
 #include "launch/alloc.h"
 #include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
-#include "launch/daemon/smpd.h"
+#include "launch/options/smpd.h"
 #include "launch/head.h"
 #include "launch/hosts/placement.h"
 #include "launch/jobs.h"

@@ -11,7 +11,7 @@
  *   commands.c  what visitors may ask
  *   serve.c     the daemon's own life: listening, signals, settings
  *   phrase.c    the phrase and ~/.smpd
- *   protocol.h  what is said;  call.c  the caller's side;  smpd.c  the command line */
+ *   protocol.h  what is said;  call.c  the caller's side;  options/smpd.c  the command line */
 #ifndef MUR_LAUNCH_DAEMON_DAEMON_H
 #define MUR_LAUNCH_DAEMON_DAEMON_H
 

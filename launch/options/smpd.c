@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* smpd's command line. Settings come first in meaning, wherever they stand; then one thing is done: serving, asking a
  * daemon, or reading and writing ~/.smpd. */
-#include "launch/daemon/smpd.h"
+#include "launch/options/smpd.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The command line of the daemon: this program under the name `smpd`, or `mpiexec -daemon`. */
-#ifndef MUR_LAUNCH_DAEMON_SMPD_H
-#define MUR_LAUNCH_DAEMON_SMPD_H
+#ifndef MUR_LAUNCH_OPTIONS_SMPD_H
+#define MUR_LAUNCH_OPTIONS_SMPD_H
 
 #include <stdbool.h>
 
