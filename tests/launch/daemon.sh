@@ -84,7 +84,7 @@ echo some input | timeout 120 "$mpiexec" -launcher smpd -port "$port" -host 127.
 says "standard input" "some input"
 by_daemon -map-by ppr:1:node hostname || fail "a survey by the daemon"
 agents_left "jobs"
-for i in $(seq "${JOBS:-10}"); do by_daemon -n 2 true || fail "job $i of many"; done
+for i in $(seq "${JOBS:-50}"); do by_daemon -n 2 true || fail "job $i of many"; done
 pids=()
 for i in 1 2 3 4; do
     timeout 120 "$mpiexec" -launcher smpd -port "$port" -host 127.0.0.1 -n 2 sh -c "echo job $i" >"$scratch/out$i" 2>&1 &
