@@ -63,14 +63,24 @@ struct mur_placing { /* what the options say about which rank runs where */
     enum mur_crowding crowding; /* more ranks than slots; unset is allowed, but for per_object */
 };
 
+struct mur_phrase_key { /* of the daemons' phrase, stretched */
+    bool is_known;
+    unsigned char bytes[32];
+};
+
 struct mur_launcher {     /* how agents on other hosts are started */
-    const char *name;     /* fork, ssh, rsh, slurm, ...; NULL: what suits */
+    const char *name;     /* fork, ssh, rsh, smpd, slurm, ...; NULL: what suits */
     char **command;       /* the program and its own options, NULL-terminated; NULL: the one that `name` says */
     char **options;       /* further ones, NULL-terminated; NULL: none */
     char **slurm_options; /* and these, when that is srun */
-    int port;             /* 0: the command's default */
+    int port;             /* of it, or of the daemons; 0: the default */
     int width;            /* how many agents one agent starts; 0: ours to choose */
     bool is_for_local;    /* this machine is reached by it, too, if a list names it */
+    /* of the daemons (smpd) */
+    struct mur_phrase_key *key; /* found when it is needed first */
+    char *phrase;               /* as the command line says it; NULL: it does not */
+    const char *phrase_file, *smpdfile;
+    bool asks_nobody; /* for a phrase, at the terminal */
 };
 
 enum { MUR_STDIN_NONE = -1, MUR_STDIN_ALL = -2 };

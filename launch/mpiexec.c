@@ -17,6 +17,9 @@
 #include "boot/spawn.h"
 #include "launch/agent/agent.h"
 #include "launch/alloc.h"
+#include "launch/daemon/call.h"
+#include "launch/daemon/phrase.h"
+#include "launch/options/smpd.h"
 #include "launch/head.h"
 #include "launch/hosts/placement.h"
 #include "launch/jobs.h"
@@ -137,6 +140,10 @@ int main(int argc, char **argv)
         return mur_remote_run(argv + 2);
     if (argc == 3 && strcmp(argv[1], "-survey") == 0)
         return mur_survey_answer(argv[2]);
+    if (argc > 1 && strcmp(argv[1], "-daemon-start") == 0)
+        return mur_daemon_start_run(argv + 2);
+    if (mur_daemon_is_meant(argv))
+        return mur_daemon_main(argv);
     rc = mur_options_parse(argv, &job, error, sizeof error);
     if (rc) {
         mur_say("%s", error);
@@ -154,6 +161,8 @@ int main(int argc, char **argv)
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
+    if (job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))
+        mur_phrase_key(&job.launcher); /* now: an agent could not ask for it */
     inherit_universe(&job);
     mur_secret_random(job.secret, sizeof job.secret);
     mur_programs_find(&job, job.local_node);

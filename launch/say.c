@@ -29,14 +29,14 @@ void mur_say_raw(const char *text, size_t length)
     }
 }
 
+const char *mur_say_name = "mpiexec";
+
 static void say_line(const char *format, va_list args)
 {
-    static const char prefix[] = "mpiexec: ";
     char line[4096];
-    size_t length = sizeof prefix - 1;
+    size_t length = (size_t)snprintf(line, sizeof line, "%s: ", mur_say_name);
     int more;
 
-    snprintf(line, sizeof line, "%s", prefix);
     more = vsnprintf(line + length, sizeof line - length - 1, format, args);
     if (more > 0)
         length += (size_t)more;

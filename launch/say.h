@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the launcher itself says on stderr: lines that start with "mpiexec: ", each one write, so none is torn. */
+/* What the launcher itself says on stderr: lines that start with "mpiexec: ", or the daemon's name, each one write, so
+ * none is torn. */
 #ifndef MUR_LAUNCH_SAY_H
 #define MUR_LAUNCH_SAY_H
 
@@ -14,6 +15,7 @@
 #define MUR_EXIT_SIGNAL         128 /* plus the signal's number, 64 at most */
 #define MUR_EXIT_LOST           200 /* a host, or the agent on it, is lost: the job might go well elsewhere */
 
+extern const char *mur_say_name; /* of this program, in front of what it says */
 void mur_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void mur_say_raw(const char *text, size_t length); /* neither prefix nor newline is added */
 /* Where it is set, mur_quit tells this instead of stderr, and then exits. */

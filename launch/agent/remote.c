@@ -99,6 +99,7 @@ static void take_spec(void *owner, const char *data, size_t bytes)
     if (!mur_spec_read(data + sizeof range, bytes - sizeof range, &job, &directory, &environment) ||
         range[0] != uplink.place || range[1] <= range[0] || range[1] > mur_place_count(&job))
         fail("cannot understand what it is told of the job; %s", "are all versions of Murmur the same?");
+    memcpy(job.secret, uplink.secret, sizeof job.secret); /* which is never sent over a connection of the tree */
     has_spec = true;
     uplink.branch.is_paused = true; /* what follows is for the agent that is not there yet */
     place_end = range[1];
@@ -148,7 +149,7 @@ int mur_remote_run(char **argv)
 
     mur_guard_split(-1);
     setpgid(0, 0); /* not to be reached by what is meant for the command that started us */
-    if (!mur_secret_open(text, sizeof text))
+    if (!mur_seal_open(text, sizeof text))
         fail("cannot start: %s", text);
     read_arguments(argv);
     get_secret();

@@ -136,6 +136,9 @@ static int apply_others(struct mur_parser *parser)
         job->inheritance.passing = MUR_PASS_NONE;
     job->launcher.is_for_local = is_text("HYDRA_LAUNCHER_AUTOFORK", "0", "no", "false") ||
                                  is_text("HYDRA_LAUNCHER_AUTOFORK", "off", "disable", "n");
+    if (!job->launcher.name && getenv("MPIEXEC_SMPD") && *getenv("MPIEXEC_SMPD") &&
+        !is_text("MPIEXEC_SMPD", "0", "no", "false"))
+        job->launcher.name = "smpd";
     /* Its words mean what no option means. */
     if (per_host && *per_host && !is_text("I_MPI_PERHOST", "all", "allcores", "off")) {
         parser->option = "I_MPI_PERHOST";

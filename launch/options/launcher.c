@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options about the command that starts agents on other hosts. */
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
+#include "launch/daemon/phrase.h"
 #include "launch/options/parser.h"
+#include "launch/say.h"
 
 static int set_launcher(struct mur_parser *parser, const char *value)
 {
-    static const char *const names[] = {"fork", "ssh", "rsh", "slurm", "lsf", "sge", "pbs"};
+    static const char *const names[] = {"fork", "ssh", "rsh", "smpd", "slurm", "lsf", "sge", "pbs"};
 
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (strcasecmp(value, names[i]) == 0) {
@@ -16,7 +19,7 @@ static int set_launcher(struct mur_parser *parser, const char *value)
             return 0;
         }
     return mur_parser_fail(parser,
-                           "%s wants fork, ssh, rsh, slurm, lsf, sge or pbs, not '%s'; another command can be "
+                           "%s wants fork, ssh, rsh, smpd, slurm, lsf, sge or pbs, not '%s'; another command can be "
                            "given by -launcher-exec",
                            parser->option, value);
 }
@@ -58,6 +61,34 @@ static int set_width(struct mur_parser *parser, const char *value)
     return mur_parser_read_number(parser, value, "a number of agents", 1, MUR_HOSTS_MAX, &parser->job->launcher.width);
 }
 
+static int set_phrase(struct mur_parser *parser, const char *value)
+{
+    parser->job->launcher.phrase = mur_phrase_take((char *)(uintptr_t)value);
+    mur_say("%s: others on this host may have seen the phrase in the list of processes; ~/.smpd, -pwdfile FILE or "
+            "MUR_PHRASE_FILE tell it to nobody else",
+            parser->option);
+    return 0;
+}
+
+static int set_phrase_file(struct mur_parser *parser, const char *value)
+{
+    parser->job->launcher.phrase_file = value;
+    return 0;
+}
+
+static int set_smpdfile(struct mur_parser *parser, const char *value)
+{
+    parser->job->launcher.smpdfile = value;
+    return 0;
+}
+
+static int set_no_prompt(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->launcher.asks_nobody = true;
+    return 0;
+}
+
 const struct mur_option mur_launcher_options[] = {
     {"launcher", "NAME", set_launcher},
     {"bootstrap", "NAME", set_launcher},
@@ -67,6 +98,12 @@ const struct mur_option mur_launcher_options[] = {
     {"bootstrap-exec-args", "OPTIONS", set_arguments},
     {"launcher-slurm-args", "OPTIONS", set_slurm_arguments},
     {"launcher-port", "PORT", set_port},
+    {"port", "PORT", set_port},
+    {"p", "PORT", set_port},
+    {"phrase", "PHRASE", set_phrase},
+    {"pwdfile", "FILE", set_phrase_file},
+    {"smpdfile", "FILE", set_smpdfile},
+    {"noprompt", NULL, set_no_prompt},
     {"agent-width", "N", set_width},
     {NULL, NULL, NULL},
 };

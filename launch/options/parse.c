@@ -243,6 +243,7 @@ int mur_options_parse(char **argv, struct mur_jobspec *job, char *error, size_t 
     int rc;
 
     memset(job, 0, sizeof *job);
+    job->launcher.key = mur_alloc(1, sizeof *job->launcher.key);
     rc = mur_defaults_apply(&parser);
     if (rc)
         return rc;

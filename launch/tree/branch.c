@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The streams of a branch: a buffer each way. */
+/* The streams of a branch: a buffer each way, before they are sealed and after they are opened. */
 #include "launch/tree/branch.h"
 
 #include <errno.h>
@@ -45,22 +45,20 @@ static void want_room(struct mur_branch *branch, bool wants_room)
 
 static bool flush(struct mur_branch *branch)
 {
-    while (branch->watch.fd >= 0 && branch->sent < branch->queued) {
+    while (branch->watch.fd >= 0) {
         size_t skip = branch->out_start + (size_t)(branch->sent - branch->acked);
-        ssize_t written =
-            send(branch->watch.fd, branch->out + skip, branch->out_end - skip, MSG_DONTWAIT | MSG_NOSIGNAL);
 
-        if (written < 0 && errno == EINTR)
+        branch->sent += mur_seal_put(&branch->seal, branch->out + skip, branch->out_end - skip);
+        if (mur_seal_is_flushed(&branch->seal))
+            break;
+        if (mur_seal_flush(&branch->seal, branch->watch.fd))
             continue;
-        if (written < 0 && errno == EAGAIN) {
+        if (errno == EAGAIN) {
             want_room(branch, true);
             return true;
         }
-        if (written < 0) {
-            lose(branch, errno);
-            return false;
-        }
-        branch->sent += (uint64_t)written;
+        lose(branch, errno);
+        return false;
     }
     if (branch->watch.fd >= 0)
         want_room(branch, false);
@@ -169,25 +167,41 @@ void mur_branch_resume(struct mur_branch *branch)
     take_all(branch);
 }
 
+/* Opens the records that have come. False: not all of them are as they were sent. */
+static bool open_records(struct mur_branch *branch)
+{
+    ssize_t bytes;
+
+    for (;;) {
+        if (branch->in_space - branch->in_bytes < MUR_SEAL_CHUNK) {
+            branch->in_space = 2 * branch->in_bytes + READ_BYTES;
+            branch->in = mur_alloc_again(branch->in, branch->in_space, 1);
+        }
+        bytes = mur_seal_take(&branch->seal, branch->in + branch->in_bytes);
+        if (bytes <= 0)
+            return bytes == 0;
+        branch->heard_at = mur_loop_now();
+        branch->is_barren = false;
+        branch->in_bytes += (size_t)bytes;
+        branch->received += (uint64_t)bytes;
+    }
+}
+
 static void read_some(struct mur_branch *branch)
 {
-    ssize_t got;
+    ssize_t got = mur_seal_fill(&branch->seal, branch->watch.fd);
+    bool is_sound;
 
-    if (branch->in_space - branch->in_bytes < READ_BYTES) {
-        branch->in_space = 2 * branch->in_bytes + READ_BYTES;
-        branch->in = mur_alloc_again(branch->in, branch->in_space, 1);
-    }
-    got = recv(branch->watch.fd, branch->in + branch->in_bytes, READ_BYTES, MSG_DONTWAIT);
     if (got < 0 && (errno == EAGAIN || errno == EINTR))
         return;
     if (got <= 0) {
         lose(branch, got < 0 ? errno : 0);
         return;
     }
-    branch->heard_at = mur_loop_now();
-    branch->in_bytes += (size_t)got;
-    branch->received += (uint64_t)got;
+    is_sound = open_records(branch);
     take_all(branch);
+    if (!is_sound && branch->watch.fd >= 0)
+        lose(branch, EBADMSG);
 }
 
 static void ready(void *owner)
@@ -209,8 +223,11 @@ void mur_branch_open(struct mur_branch *branch, struct mur_loop *loop)
     branch->heard_at = branch->said_at = mur_loop_now();
 }
 
-bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received)
+bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received, const struct mur_handshake *greeting,
+                       bool is_caller)
 {
+    struct mur_seal_keys keys;
+
     mur_branch_detach(branch);
     if (peer_received < branch->acked || peer_received > branch->queued) {
         close(fd);
@@ -221,9 +238,15 @@ bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received
     branch->sent = branch->acked;
     branch->watch.fd = fd;
     branch->wants_room = false;
-    branch->heard_at = mur_loop_now();
+    if (!branch->is_barren) /* a connection by which nothing comes is no sign of life */
+        branch->heard_at = mur_loop_now();
+    branch->is_barren = true;
+    mur_handshake_key(greeting, "to call", is_caller ? keys.receive : keys.send);
+    mur_handshake_key(greeting, "to serve", is_caller ? keys.send : keys.receive);
+    mur_seal_start(&branch->seal, &keys);
+    mur_seal_wipe(&keys, sizeof keys);
     mur_loop_watch(branch->loop, &branch->watch, EPOLLIN);
-    flush(branch);
+    mur_branch_send(branch, MUR_BRANCH_PING, NULL, 0);
     return true;
 }
 

@@ -3,7 +3,9 @@
  *
  * Like the links between ranks (src/transport/tcp), a branch is a pair of streams that outlive connections: what was
  * sent is kept until it is acknowledged, and goes on, after a connection has broken, where the other side's receiving
- * ended. The child calls its parent, at first and whenever the connection breaks; door.c lets it in.
+ * ended. The child calls its parent, at first and whenever the connection breaks; door.c lets it in. Each connection is
+ * sealed (seal.h) with keys that follow from the job's secret and the nonces of its greeting: bytes that were altered,
+ * dropped, repeated or put in another order break it, and the stream goes on by the next one.
  *
  * Both sides say something every second. Who has not heard from the other for longer than MUR_HOST_TIMEOUT
  * (30 s) takes it for lost. */
@@ -14,7 +16,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/handshake.h"
 #include "launch/loop.h"
+#include "launch/seal.h"
 
 enum mur_branch_kind {
     MUR_BRANCH_ACK = 1, /* a uint64_t: so many bytes have been received */
@@ -48,16 +52,19 @@ struct mur_branch {
     size_t in_bytes, in_space;
     uint64_t received;
     int64_t heard_at, said_at;
+    bool is_barren; /* nothing has come by this connection yet */
+    struct mur_seal seal;
     void (*message)(void *owner, uint32_t kind, const char *data, size_t bytes);
-    void (*broken)(void *owner, int error); /* 0: the other side closed it */
+    void (*broken)(void *owner, int error); /* 0: the other side closed it; EBADMSG: somebody has altered the stream */
     void *owner;
 };
 
 /* The callbacks and their owner are set before. */
 void mur_branch_open(struct mur_branch *branch, struct mur_loop *loop);
 
-/* Goes on with a new connection, whose other end has received so much. False: that cannot be. */
-bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received);
+/* Goes on with a new connection after this greeting, whose other end has received so much. False: that cannot be. */
+bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received, const struct mur_handshake *greeting,
+                       bool is_caller);
 void mur_branch_detach(struct mur_branch *branch);
 
 void mur_branch_resume(struct mur_branch *branch);

@@ -7,7 +7,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <netinet/tcp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -103,7 +102,7 @@ static void take_proof(struct mur_visitor *visitor)
         return;
     }
     forget(visitor);
-    door->enters(door->owner, place, fd, proof.received);
+    door->enters(door->owner, place, fd, proof.received, &visitor->handshake);
 }
 
 static void visitor_ready(void *owner)
@@ -130,57 +129,29 @@ static void visitor_ready(void *owner)
 
 /* ---- who knocks ---- */
 
-static void pause_listening(struct mur_door *door, int64_t delay)
-{
-    for (int i = 0; i < door->step_count; i++)
-        mur_loop_unwatch(door->loop, &door->steps[i].watch);
-    mur_timer_set(&door->pause, delay);
-}
-
-static void listen_again(void *owner)
+/* How long until one more may be let in. */
+static int64_t full_for(void *owner)
 {
     struct mur_door *door = owner;
-
-    for (int i = 0; i < door->step_count; i++)
-        mur_loop_watch(door->loop, &door->steps[i].watch, EPOLLIN);
-}
-
-/* Whether one more may be let in. */
-static bool has_room(struct mur_door *door)
-{
     struct mur_visitor *oldest = TAILQ_FIRST(&door->silent);
     int64_t left;
 
     if (door->silent_count < SILENT_MAX)
-        return true;
+        return 0;
     left = oldest->since + SILENT_MS - mur_loop_now();
-    if (left > 0) {
-        pause_listening(door, left);
-        return false;
-    }
+    if (left > 0)
+        return left;
     visitor_ready(oldest); /* its hello may have come meanwhile */
     if (TAILQ_FIRST(&door->silent) == oldest)
         send_away(oldest);
-    return true;
+    return 0;
 }
 
-static void somebody_knocks(void *owner)
+static void let_in(void *owner, int fd)
 {
-    const struct mur_doorstep *step = owner;
-    struct mur_door *door = step->door;
-    struct mur_visitor *visitor;
-    int fd, on = 1;
+    struct mur_door *door = owner;
+    struct mur_visitor *visitor = mur_alloc(1, sizeof *visitor);
 
-    if (!has_room(door))
-        return;
-    fd = accept4(step->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-    if (fd < 0) {
-        if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
-            pause_listening(door, SILENT_MS);
-        return;
-    }
-    setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    visitor = mur_alloc(1, sizeof *visitor);
     visitor->door = door;
     visitor->since = mur_loop_now();
     visitor->due = visitor->since + VISIT_MS;
@@ -213,25 +184,17 @@ static void send_late_ones_away(void *owner)
 
 bool mur_door_open(struct mur_door *door, struct mur_loop *loop)
 {
-    int fds[MUR_ADDRESSES_MAX];
+    int fds[MUR_ADDRESSES_MAX], count = mur_addresses_listen(fds, &door->port);
 
-    door->step_count = mur_addresses_listen(fds, &door->port);
-    if (!door->step_count)
+    if (!count)
         return false;
     door->loop = loop;
     TAILQ_INIT(&door->silent);
     TAILQ_INIT(&door->proving);
     TAILQ_INIT(&door->gone);
     door->timer = (struct mur_timer){.fire = send_late_ones_away, .owner = door};
-    door->pause = (struct mur_timer){.fire = listen_again, .owner = door};
     mur_loop_add_timer(loop, &door->timer);
-    mur_loop_add_timer(loop, &door->pause);
-    for (int i = 0; i < door->step_count; i++) {
-        struct mur_doorstep *step = &door->steps[i];
-
-        step->door = door;
-        step->watch = (struct mur_watch){.fd = fds[i], .ready = somebody_knocks, .owner = step};
-        mur_loop_watch(loop, &step->watch, EPOLLIN);
-    }
+    door->listener = (struct mur_listener){.full_for = full_for, .arrived = let_in, .owner = door};
+    mur_listener_open(&door->listener, loop, fds, count);
     return true;
 }

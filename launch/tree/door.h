@@ -6,29 +6,25 @@
 
 #include <sys/queue.h>
 
-#include "base/address.h"
 #include "base/handshake.h"
-#include "launch/loop.h"
+#include "launch/listener.h"
 
 struct mur_door {
     struct mur_loop *loop;
     const unsigned char *secret;
     int own; /* this agent's place, which callers must mean */
     uint16_t port;
-    struct mur_doorstep {
-        struct mur_door *door;
-        struct mur_watch watch;
-    } steps[MUR_ADDRESSES_MAX]; /* listening sockets */
-    int step_count;
-    struct mur_timer timer, pause;                /* for those who are late; of listening */
+    struct mur_listener listener;
+    struct mur_timer timer;                       /* for those who are late */
     TAILQ_HEAD(mur_visitors, mur_visitor) silent; /* oldest first */
     struct mur_visitors proving, gone;            /* the latter to be freed */
     int silent_count;
     int has_complained; /* of another version: once is enough */
     /* Somebody has proved to be agent `place`: returns how much of its stream has been received here, or false to send
-     * it away. Then the connection comes, with how much it has received. */
+     * it away. Then the connection comes, with how much it has received, and the greeting, from which the keys of the
+     * connection follow. */
     bool (*knows)(void *owner, int place, uint64_t *received);
-    void (*enters)(void *owner, int place, int fd, uint64_t peer_received);
+    void (*enters)(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting);
     void *owner;
 };
 

@@ -131,6 +131,20 @@ static void pass_context(struct cursor *cursor, struct mur_context *context)
         cursor->is_good = false;
 }
 
+/* Agents below need it for those that they start in turn. */
+static void pass_key(struct cursor *cursor, struct mur_phrase_key **key)
+{
+    bool is_there = *key != NULL;
+
+    pass_bool(cursor, &is_there);
+    if (!cursor->out)
+        *key = is_there ? mur_alloc(1, sizeof **key) : NULL;
+    if (!is_there)
+        return;
+    pass_bool(cursor, &(*key)->is_known);
+    pass(cursor, (*key)->bytes, sizeof(*key)->bytes);
+}
+
 static void pass_launcher(struct cursor *cursor, struct mur_launcher *launcher)
 {
     pass_constant(cursor, &launcher->name);
@@ -139,6 +153,7 @@ static void pass_launcher(struct cursor *cursor, struct mur_launcher *launcher)
     pass_list(cursor, &launcher->slurm_options);
     pass(cursor, &launcher->port, sizeof launcher->port);
     pass(cursor, &launcher->width, sizeof launcher->width);
+    pass_key(cursor, &launcher->key);
 }
 
 static void pass_formats(struct cursor *cursor, struct mur_formats *formats)
@@ -225,7 +240,6 @@ static void pass_contexts(struct cursor *cursor, struct mur_jobspec *job)
 
 static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
 {
-    pass(cursor, job->secret, sizeof job->secret);
     pass(cursor, &job->local_node, sizeof job->local_node);
     pass(cursor, job->host, sizeof job->host);
     pass(cursor, job->id, sizeof job->id);

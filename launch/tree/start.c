@@ -5,12 +5,14 @@
  *
  * so that a script which takes a host and a command for the shell there will do; or, where a resource manager has given
  * the hosts, the manager's own (srun, blaunch, qrsh), which gets the command word by word: srun executes it, of
- * the others some pass it to a shell. The addresses are those at which the agent calls back. Nothing secret stands
+ * the others some pass it to a shell; or `mpiexec -daemon-start` (daemon/call.c), which asks the daemon that stands on
+ * the host. The addresses are those at which the agent calls back. Nothing secret stands
  * there: what proves the agent's right comes by its standard input, or, where the command has none to pass on
  * (pbs_tmrsh), in a file of the home directory that only the user can read, and that the agent removes. */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,6 +23,8 @@
 
 #include "base/secret.h"
 #include "launch/alloc.h"
+#include "launch/daemon/phrase.h"
+#include "launch/daemon/protocol.h"
 #include "launch/say.h"
 #include "launch/tree/tree.h"
 
@@ -51,6 +55,11 @@ static const struct manager *find_manager(const struct mur_jobspec *job)
     return NULL;
 }
 
+bool mur_start_is_by_daemon(const struct mur_jobspec *job)
+{
+    return !job->launcher.command && job->launcher.name && strcmp(job->launcher.name, "smpd") == 0;
+}
+
 const char *mur_start_name(const struct mur_jobspec *job)
 {
     const struct mur_launcher *launcher = &job->launcher;
@@ -59,6 +68,8 @@ const char *mur_start_name(const struct mur_jobspec *job)
         return launcher->command[0];
     if (find_manager(job))
         return find_manager(job)->program;
+    if (mur_start_is_by_daemon(job))
+        return "smpd";
     if (launcher->name && strcmp(launcher->name, "rsh") == 0)
         return "rsh";
     return "ssh";
@@ -188,13 +199,31 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
     argv[count] = NULL;
 }
 
+static void make_daemon_command(const struct mur_jobspec *job, const struct mur_host *host, char **words, char **argv)
+{
+    const struct passwd *own = host->user ? NULL : getpwuid(geteuid());
+    int host_port = host->port ? host->port : job->launcher.port, count = 0;
+
+    add(argv, &count, mur_alloc_text("%s", own_path()));
+    add(argv, &count, mur_alloc_text("-daemon-start"));
+    add(argv, &count, mur_alloc_text("%s", host->name));
+    add(argv, &count, mur_alloc_text("%d", host_port ? host_port : MUR_DAEMON_PORT));
+    add(argv, &count, mur_alloc_text("%s", host->user ? host->user : own ? own->pw_name : ""));
+    add(argv, &count, mur_alloc_text("%s", job->id));
+    for (; *words; words++)
+        add(argv, &count, mur_alloc_text("%s", *words));
+    argv[count] = NULL;
+}
+
 /* The command that runs mpiexec with these options on the host. */
 static char **make_command(const struct mur_jobspec *job, const struct mur_host *host, char **words)
 {
     const struct manager *manager = find_manager(job);
     char **argv = mur_alloc(256, sizeof *argv);
 
-    if (manager)
+    if (mur_start_is_by_daemon(job))
+        make_daemon_command(job, host, words, argv);
+    else if (manager)
         make_manager_command(job, host, manager, words, argv);
     else
         make_rsh_command(job, host, words, argv);
@@ -210,6 +239,13 @@ static bool write_secret(int fd, const unsigned char *secret, size_t bytes)
     mur_secret_write(line, secret, bytes);
     line[length++] = '\n';
     return write(fd, line, length) == (ssize_t)length; /* a pipe has room for it */
+}
+
+/* What the daemon is to be asked with comes first. */
+static bool write_key(int fd, const struct mur_jobspec *job)
+{
+    return !mur_start_is_by_daemon(job) ||
+           write_secret(fd, mur_phrase_key(&job->launcher), sizeof job->launcher.key->bytes);
 }
 
 /* False with errno. */
@@ -270,7 +306,8 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *f
     }
     words = agent_words(child, port);
     argv = make_command(child->tree->job, child->host, words);
-    if (pipe2(ends, O_CLOEXEC) == 0 && write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
+    if (pipe2(ends, O_CLOEXEC) == 0 && write_key(ends[1], child->tree->job) &&
+        write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
         pid = fork();
     if (pid == 0)
         run_command(argv, ends[0], STDERR_FILENO); /* what a login script prints is no output of the job's */
@@ -290,20 +327,21 @@ pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *h
 {
     char *words[] = {mur_alloc_text("-survey"), mur_alloc_text("%s", part), NULL};
     char **argv = make_command(job, host, words);
-    int input = open("/dev/null", O_RDONLY | O_CLOEXEC), ends[2];
+    int input[2] = {-1, -1}, ends[2];
     pid_t pid = -1;
 
-    if (input >= 0 && pipe2(ends, O_CLOEXEC) == 0) {
+    if (pipe2(input, O_CLOEXEC) == 0 && write_key(input[1], job) && pipe2(ends, O_CLOEXEC) == 0) {
         pid = fork();
         if (pid == 0)
-            run_command(argv, input, ends[1]);
+            run_command(argv, input[0], ends[1]);
         close(ends[1]);
         *answer = ends[0];
         if (pid < 0)
             close(ends[0]);
     }
-    if (input >= 0)
-        close(input);
+    for (int i = 0; i < 2; i++)
+        if (input[i] >= 0)
+            close(input[i]);
     for (int i = 0; words[i]; i++)
         free(words[i]);
     free(argv);

@@ -15,7 +15,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/secret.h"
 #include "launch/alloc.h"
 #include "launch/say.h"
 #include "launch/tree/uplink.h"
@@ -101,7 +100,12 @@ static void start_failed(struct mur_child *child)
     char how[64];
 
     describe_status(child->starter_status, how, sizeof how);
-    if (code == MUR_EXIT_NOT_FOUND)
+    if (mur_start_is_by_daemon(child->tree->job))
+        report(child, MUR_EXIT_TROUBLE,
+               "cannot start an agent on host %s by its daemon (smpd); the message above says why, and `smpd -status "
+               "%s` tells whether it answers",
+               child->host->name, child->host->name);
+    else if (code == MUR_EXIT_NOT_FOUND)
         report(child, MUR_EXIT_TROUBLE,
                "cannot start an agent on host %s: %s %s; is Murmur installed there at the same place as here, and is "
                "'%s' itself there?",
@@ -128,6 +132,11 @@ static void lose(struct mur_child *child)
         describe_status(child->starter_status, how, sizeof how);
         report(child, MUR_EXIT_LOST, "the agent on host %s is lost (%s %s); all ranks there were ended with it",
                child->host->name, mur_start_name(child->tree->job), how);
+    } else if (child->is_altered) {
+        report(child, MUR_EXIT_LOST,
+               "what host %s says comes altered, by every connection for %lld s: something on the way changes it; the "
+               "job ends",
+               child->host->name, (long long)(mur_branch_silence(&child->branch) / 1000));
     } else {
         report(child, MUR_EXIT_LOST,
                "host %s has not been heard from for %lld s: the job ends (MUR_HOST_TIMEOUT sets the limit)",
@@ -263,11 +272,11 @@ static void broken(void *owner, int error)
 {
     struct mur_child *child = owner;
 
-    (void)error;
+    child->is_altered = error == EBADMSG;
     if (child->state != MUR_CHILD_UP)
         return;
     child->state = MUR_CHILD_CUT;
-    child->due = mur_loop_now() + mur_host_timeout();
+    child->due = mur_host_timeout() + (child->branch.is_barren ? child->branch.heard_at : mur_loop_now());
     if (!child->starter && !(WIFEXITED(child->starter_status) && WEXITSTATUS(child->starter_status) == SSH_TROUBLE))
         lose(child); /* the agent has ended, not only its connection */
 }
@@ -292,7 +301,7 @@ static bool knows(void *owner, int place, uint64_t *received)
     return true;
 }
 
-static void enters(void *owner, int place, int fd, uint64_t peer_received)
+static void enters(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting)
 {
     struct mur_tree *tree = owner;
     struct mur_child *child = find(tree, place);
@@ -301,7 +310,7 @@ static void enters(void *owner, int place, int fd, uint64_t peer_received)
 
     if (child->state < MUR_CHILD_DONE)
         child->state = MUR_CHILD_UP;
-    if (!mur_branch_attach(&child->branch, fd, peer_received)) {
+    if (!mur_branch_attach(&child->branch, fd, peer_received, greeting, false)) {
         report(child, MUR_EXIT_LOST, "the agent on host %s and this one do not agree on what was said",
                child->host->name);
         return;
@@ -395,7 +404,7 @@ static bool open_door(struct mur_tree *tree, struct mur_frame *failure)
 {
     char complaint[400];
 
-    if (!mur_secret_open(complaint, sizeof complaint)) {
+    if (!mur_seal_open(complaint, sizeof complaint)) {
         mur_frame_set_failure(failure, "%s", complaint);
         return false;
     }

@@ -45,6 +45,7 @@ struct mur_child {
     int starter_status;
     char *secret_file; /* where the start command passes no input on; else NULL */
     int64_t due;       /* when a child that starts or is cut off is taken for lost */
+    bool is_altered;   /* the latest connection has broken for that */
     struct mur_branch branch;
     struct mur_stream streams[2]; /* its output, read by output.c from pipes */
     int pipes[2];                 /* which this agent fills */
@@ -105,6 +106,7 @@ int mur_place_count(const struct mur_jobspec *job); /* places are below this */
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure);
 void mur_start_forget(struct mur_child *child);            /* the command has ended */
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
+bool mur_start_is_by_daemon(const struct mur_jobspec *job);
 
 /* Runs `mpiexec -survey PART` on the host, by the same command, and returns that command's process; what it prints can
  * be read from *answer. -1 with errno: it cannot be started. */

@@ -232,7 +232,7 @@ static void call_over(void *owner, int fd, int error, uint64_t peer_received)
     }
     uplink->addresses[0] = uplink->addresses[uplink->calling]; /* the one to try first, if it must be tried again */
     uplink->addresses[uplink->calling] = first;
-    if (!mur_branch_attach(&uplink->branch, fd, peer_received)) {
+    if (!mur_branch_attach(&uplink->branch, fd, peer_received, &uplink->call.handshake, true)) {
         round_failed(uplink);
         return;
     }
@@ -245,12 +245,13 @@ static void tick(void *owner)
 {
     struct mur_uplink *uplink = owner;
 
-    if (uplink->cut_since) {
-        call_parent(uplink);
+    /* So long without a word, whether by one connection or by many that broke at once. */
+    if ((!uplink->cut_since || uplink->branch.is_barren) && mur_branch_silence(&uplink->branch) > mur_host_timeout()) {
+        give_up(uplink);
         return;
     }
-    if (mur_branch_silence(&uplink->branch) > mur_host_timeout()) {
-        give_up(uplink);
+    if (uplink->cut_since) {
+        call_parent(uplink);
         return;
     }
     mur_branch_tick(&uplink->branch);

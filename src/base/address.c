@@ -314,13 +314,14 @@ static bool listen_on(int fd)
     return listen(fd, LISTEN_QUEUE) == 0 && setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0;
 }
 
-/* At this address, or at all (NULL). -1 with errno. */
-static int listen_at(const struct mur_address *at, uint16_t port)
+/* At this address, or at all (NULL). `is_again`: connections that an earlier listener left behind there are no
+ * obstacle, another listener still is. -1 with errno. */
+static int listen_at(const struct mur_address *at, uint16_t port, bool is_again)
 {
     struct mur_address address;
     struct sockaddr_storage name;
     socklen_t length;
-    int fd, error;
+    int fd, error, on = 1;
 
     if (at)
         address = *at;
@@ -329,6 +330,8 @@ static int listen_at(const struct mur_address *at, uint16_t port)
         return -1;
     address.port = port;
     length = mur_address_socket(&address, &name);
+    if (is_again)
+        setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
     if (bind(fd, (struct sockaddr *)&name, length) == 0 && listen_on(fd))
         return fd;
     error = errno;
@@ -344,12 +347,13 @@ bool mur_address_listen_again(int fd)
 
 /* At all these addresses, with one port. An address that the host has lost meanwhile is left out. Returns how many
  * sockets; 0 with errno. */
-static int listen_at_all(const struct mur_address *addresses, size_t count, int fds[MUR_ADDRESSES_MAX], uint16_t port)
+static int listen_at_all(const struct mur_address *addresses, size_t count, int fds[MUR_ADDRESSES_MAX], uint16_t port,
+                         bool is_again)
 {
     int opened = 0, error = EADDRNOTAVAIL;
 
     for (size_t i = 0; i < count; i++) {
-        int fd = listen_at(&addresses[i], port);
+        int fd = listen_at(&addresses[i], port, is_again);
 
         if (fd >= 0) {
             fds[opened++] = fd;
@@ -385,11 +389,22 @@ static uint16_t free_port(void)
     return port;
 }
 
+static int listen_everywhere(int fds[MUR_ADDRESSES_MAX], uint16_t port, bool is_again)
+{
+    struct mur_address own[MUR_ADDRESSES_MAX];
+
+    if (*list_of("MUR_TCP_INCLUDE") || *list_of("MUR_TCP_EXCLUDE"))
+        return listen_at_all(own, mur_addresses_own(own, MUR_ADDRESSES_MAX, 0), fds, port, is_again);
+    return (fds[0] = listen_at(NULL, port, is_again)) >= 0;
+}
+
+int mur_addresses_listen_at(int fds[MUR_ADDRESSES_MAX], uint16_t port)
+{
+    return listen_everywhere(fds, port, true);
+}
+
 int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port)
 {
-    bool is_restricted = *list_of("MUR_TCP_INCLUDE") || *list_of("MUR_TCP_EXCLUDE");
-    struct mur_address own[MUR_ADDRESSES_MAX];
-    size_t count = is_restricted ? mur_addresses_own(own, MUR_ADDRESSES_MAX, 0) : 0;
     unsigned first, last;
     int opened = 0;
 
@@ -404,10 +419,7 @@ int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port)
         *port = first ? (uint16_t)at : free_port();
         if (!*port)
             return 0;
-        if (is_restricted)
-            opened = listen_at_all(own, count, fds, *port);
-        else
-            opened = (fds[0] = listen_at(NULL, *port)) >= 0;
+        opened = listen_everywhere(fds, *port, false);
     }
     return opened;
 }

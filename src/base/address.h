@@ -37,6 +37,8 @@ bool mur_address_of_socket(struct mur_address *address, const struct sockaddr_st
 /* Sockets that listen at one port, non-blocking: one for all addresses, or, where MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE
  * chooses, one for each address that may be used. Returns how many; 0 with errno. */
 int mur_addresses_listen(int fds[MUR_ADDRESSES_MAX], uint16_t *port);
+/* The same at this port and no other, even if connections to an earlier listener there are not over yet. */
+int mur_addresses_listen_at(int fds[MUR_ADDRESSES_MAX], uint16_t port);
 bool mur_address_listen_again(int fd); /* after it was shut down */
 
 #endif

@@ -121,3 +121,10 @@ void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof
     welcome->verdict = verdict;
     mur_secret_mac(welcome->mac, &covered, sizeof covered, h->secret);
 }
+
+void mur_handshake_key(const struct mur_handshake *h, const char *word, unsigned char key[MUR_MAC_BYTES])
+{
+    struct covered covered = cover(h, word, 0, 0, 0);
+
+    mur_secret_mac(key, &covered, sizeof covered, h->secret);
+}

@@ -24,7 +24,7 @@
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 6 };
+enum { MUR_WIRE_PROTOCOL = 7 };
 
 struct mur_hello {
     char magic[8];
@@ -89,5 +89,9 @@ enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigne
 bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof);
 void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof *proof, uint64_t verdict,
                            uint64_t received, struct mur_welcome *welcome);
+
+/* A key for what follows on this connection, after the greeting, which both sides derive from the secret and both
+ * nonces; `word`, of at most 8 letters, tells one use of it from another. */
+void mur_handshake_key(const struct mur_handshake *h, const char *word, unsigned char key[MUR_MAC_BYTES]);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* libsodium at run time. Of its interface only two functions are used, which have not changed since its first version;
- * their declarations here spare the build its headers. */
+/* libsodium at run time. Here only two functions of its interface are used, which have not changed since its first
+ * version; their declarations here spare the build its headers. Others find theirs by mur_secret_function. */
 #include "base/secret.h"
 
 #include <dlfcn.h>
@@ -16,12 +16,12 @@ typedef int compare_function(const void *a, const void *b, size_t bytes);
 
 static mac_function *mac_of;
 static compare_function *compare;
+static void *library;
 
 bool mur_secret_open(char *complaint, size_t bytes)
 {
     static const char *const names[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so"};
     int (*init)(void);
-    void *library = NULL;
 
     if (mac_of)
         return true;
@@ -44,6 +44,11 @@ bool mur_secret_open(char *complaint, size_t bytes)
     snprintf(complaint, bytes,
              "the libsodium of this host is not one that Murmur can use; install version 1.0 or later");
     return false;
+}
+
+void *mur_secret_function(const char *name)
+{
+    return dlsym(library, name);
 }
 
 void mur_secret_mac(unsigned char mac[MUR_MAC_BYTES], const void *text, size_t bytes, const unsigned char *key)

@@ -12,6 +12,9 @@ enum { MUR_MAC_BYTES = 32, MUR_NONCE_BYTES = 32 };
 /* Makes the library ready. False, with a text that says what to install, when it is not there. */
 bool mur_secret_open(char *complaint, size_t bytes);
 
+/* A further function of the library, after mur_secret_open; NULL: it has none of that name. */
+void *mur_secret_function(const char *name);
+
 /* Both need mur_secret_open before. `key` has MUR_MAC_BYTES bytes; the check takes the same time wherever they differ.
  */
 void mur_secret_mac(unsigned char mac[MUR_MAC_BYTES], const void *text, size_t bytes, const unsigned char *key);

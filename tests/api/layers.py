@@ -25,7 +25,7 @@ LIBRARY = [
 LAUNCHER = [
     {'mpiexec.c', 'head.c', 'head.h'},
     {'agent', 'options'},
-    {'tree', 'pmi'},
+    {'tree', 'pmi', 'daemon'},
     {'hosts', 'launch'},
     {'boot'},
     {'base'},

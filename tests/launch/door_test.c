@@ -36,10 +36,11 @@ static bool knows(void *owner, int place, uint64_t *received)
     return place == PLACE;
 }
 
-static void enters(void *owner, int place, int fd, uint64_t peer_received)
+static void enters(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting)
 {
     (void)owner;
     CHECK(peer_received == 7);
+    CHECK(greeting->hello.from == place);
     entered = place;
     close(fd);
 }
@@ -76,11 +77,11 @@ static void listens_where_it_may(void)
 {
     struct sockaddr_storage name;
 
-    CHECK(door.step_count > 0);
-    for (int i = 0; i < door.step_count; i++) {
+    CHECK(door.listener.step_count > 0);
+    for (int i = 0; i < door.listener.step_count; i++) {
         socklen_t length = sizeof name;
 
-        CHECK(getsockname(door.steps[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
+        CHECK(getsockname(door.listener.steps[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
         if (name.ss_family == AF_INET)
             CHECK(((struct sockaddr_in *)&name)->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
         else
