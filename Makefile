@@ -69,6 +69,7 @@ lint:
 	@tools/deps lint
 	@clang-format --dry-run -Werror $(sources) || { echo "make lint: run make format"; exit 1; }
 	@python3 tests/api/layers.py .
+	@python3 tests/api/tags.py .
 	@echo "make lint: all is well"
 
 clean:

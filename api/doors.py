@@ -340,7 +340,7 @@ class Door:
         source = name
         if p.unless_in_place:
             source = f'buffer_in({p.unless_in_place}) == MPI_IN_PLACE ? NULL : {name}'
-        self.locals += [f'struct mur_list {name}_list',
+        self.locals += [f'struct mur_door_list {name}_list',
                         f'MPI_{HANDLES[handle]} *{name}_values = mur_{handle}s_in(&{name}_list, {source}, {count})']
         self.arguments.append(f'{name}_values')
         if not p.is_input:

@@ -11,7 +11,7 @@
     MUR_DOOR(int, Name, int size, int rank, int ndims, const Count gsizes[], const int distribs[], const int dargs[],  \
              const int psizes[], int order, their_type oldtype, their_type *newtype)                                   \
     {                                                                                                                  \
-        struct mur_list list;                                                                                          \
+        struct mur_door_list list;                                                                                     \
         int *values = distribs && dargs ? mur_list_room(&list, 2 * (MPI_Count)ndims, sizeof *values) : NULL;           \
         MPI_Datatype handle;                                                                                           \
         int code;                                                                                                      \
@@ -34,7 +34,7 @@ MUR_DARRAY(Type_create_darray_c, MPI_Count)
 /* ---- MPI_Type_create_struct and MPI_Type_struct */
 
 struct members {
-    struct mur_list lengths_list, displacements_list, types_list;
+    struct mur_door_list lengths_list, displacements_list, types_list;
     MPI_Count *lengths, *displacements;
     MPI_Datatype *types;
     MPI_Count count; /* without markers */
@@ -122,7 +122,7 @@ static bool has_markers(MPI_Count count, const their_type *types)
 MUR_DOOR(int, Type_create_struct_c, MPI_Count count, const MPI_Count lengths[], const MPI_Count displacements[],
          const their_type types[], their_type *newtype)
 {
-    struct mur_list list;
+    struct mur_door_list list;
     MPI_Datatype handle, *values;
     int code;
 
@@ -140,7 +140,7 @@ MUR_DOOR(int, Type_create_struct_c, MPI_Count count, const MPI_Count lengths[], 
 static int create_small_with_markers(int count, const int lengths[], const MPI_Aint displacements[],
                                      const their_type types[], their_type *newtype)
 {
-    struct mur_list list;
+    struct mur_door_list list;
     MPI_Count *large = mur_list_room(&list, count, sizeof *large);
     int code;
 
@@ -157,7 +157,7 @@ static int create_small_with_markers(int count, const int lengths[], const MPI_A
 MUR_DOOR(int, Type_create_struct, int count, const int lengths[], const MPI_Aint displacements[],
          const their_type types[], their_type *newtype)
 {
-    struct mur_list list;
+    struct mur_door_list list;
     MPI_Datatype handle, *values;
     int code;
 
@@ -209,7 +209,7 @@ static void contents_out(MPI_Datatype datatype, int *integers, const MPI_Datatyp
 MUR_DOOR(int, Type_get_contents, their_type datatype, int max_integers, int max_addresses, int max_datatypes,
          int integers[], MPI_Aint addresses[], their_type types[])
 {
-    struct mur_list list;
+    struct mur_door_list list;
     MPI_Datatype *values = mur_list_room(&list, max_datatypes, sizeof *values);
     int code = murmur_door.Type_get_contents(type_in(datatype), max_integers, max_addresses, max_datatypes, integers,
                                              addresses, types ? values : NULL);
@@ -224,7 +224,7 @@ MUR_DOOR(int, Type_get_contents_c, their_type datatype, MPI_Count max_integers, 
          MPI_Count max_large_counts, MPI_Count max_datatypes, int integers[], MPI_Aint addresses[],
          MPI_Count large_counts[], their_type types[])
 {
-    struct mur_list list;
+    struct mur_door_list list;
     MPI_Datatype *values = mur_list_room(&list, max_datatypes, sizeof *values);
     int code = murmur_door.Type_get_contents_c(type_in(datatype), max_integers, max_addresses, max_large_counts,
                                                max_datatypes, integers, addresses, large_counts, types ? values : NULL);

@@ -108,15 +108,15 @@ void mur_statuses_free(struct mur_statuses *list);
 
 /* ---- Lists: arrays of handles as the core has them. The elements of short ones are in the struct itself, the others
  * are allocated. NULL, for NULL or without memory, is what the core reports. A negative count is none. */
-struct mur_list {
+struct mur_door_list {
     void *all;
     void *few[64];
 };
-MPI_Request *mur_requests_in(struct mur_list *list, const their_request *theirs, int count);
-MPI_Datatype *mur_types_in(struct mur_list *list, const their_type *theirs, MPI_Count count);
-MPI_Info *mur_infos_in(struct mur_list *list, const their_info *theirs, int count);
-void *mur_list_room(struct mur_list *list, MPI_Count count, size_t bytes);
-void mur_list_free(struct mur_list *list);
+MPI_Request *mur_requests_in(struct mur_door_list *list, const their_request *theirs, int count);
+MPI_Datatype *mur_types_in(struct mur_door_list *list, const their_type *theirs, MPI_Count count);
+MPI_Info *mur_infos_in(struct mur_door_list *list, const their_info *theirs, int count);
+void *mur_list_room(struct mur_door_list *list, MPI_Count count, size_t bytes);
+void mur_list_free(struct mur_door_list *list);
 
 /* Completed requests become null. */
 void mur_requests_out(their_request *theirs, const MPI_Request *ours, int count);

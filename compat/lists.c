@@ -4,7 +4,7 @@
 
 #include "door.h"
 
-void *mur_list_room(struct mur_list *list, MPI_Count count, size_t bytes)
+void *mur_list_room(struct mur_door_list *list, MPI_Count count, size_t bytes)
 {
     if (count < 0 || (uint64_t)count <= sizeof list->few / bytes)
         list->all = list->few;
@@ -13,19 +13,19 @@ void *mur_list_room(struct mur_list *list, MPI_Count count, size_t bytes)
     return list->all;
 }
 
-void mur_list_free(struct mur_list *list)
+void mur_list_free(struct mur_door_list *list)
 {
     if (list->all != list->few)
         free(list->all);
 }
 
-static void *handles_room(struct mur_list *list, const void *theirs, MPI_Count count)
+static void *handles_room(struct mur_door_list *list, const void *theirs, MPI_Count count)
 {
     list->all = NULL;
     return theirs ? mur_list_room(list, count, sizeof list->few[0]) : NULL;
 }
 
-MPI_Request *mur_requests_in(struct mur_list *list, const their_request *theirs, int count)
+MPI_Request *mur_requests_in(struct mur_door_list *list, const their_request *theirs, int count)
 {
     MPI_Request *all = handles_room(list, theirs, count);
 
@@ -34,7 +34,7 @@ MPI_Request *mur_requests_in(struct mur_list *list, const their_request *theirs,
     return all;
 }
 
-MPI_Datatype *mur_types_in(struct mur_list *list, const their_type *theirs, MPI_Count count)
+MPI_Datatype *mur_types_in(struct mur_door_list *list, const their_type *theirs, MPI_Count count)
 {
     MPI_Datatype *all = handles_room(list, theirs, count);
 
@@ -43,7 +43,7 @@ MPI_Datatype *mur_types_in(struct mur_list *list, const their_type *theirs, MPI_
     return all;
 }
 
-MPI_Info *mur_infos_in(struct mur_list *list, const their_info *theirs, int count)
+MPI_Info *mur_infos_in(struct mur_door_list *list, const their_info *theirs, int count)
 {
     MPI_Info *all = handles_room(list, theirs, count);
 

@@ -6,7 +6,7 @@
 
 MUR_DOOR(int, Group_translate_ranks, their_group group1, int n, const int ranks1[], their_group group2, int ranks2[])
 {
-    struct mur_list list;
+    struct mur_door_list list;
     int *values = ranks1 ? mur_list_room(&list, n, sizeof *values) : NULL;
     int code;
 
@@ -60,7 +60,7 @@ static int processes_asked(MPI_Comm comm, int root, int count, const int maxproc
 MUR_DOOR(int, Comm_spawn_multiple, int count, char *commands[], char **argvs[], const int maxprocs[],
          const their_info infos[], int root, their_comm comm, their_comm *intercomm, int codes[])
 {
-    struct mur_list list;
+    struct mur_door_list list;
     int rank = -1;
     bool is_root = !murmur_door.Comm_rank(comm_in(comm), &rank) && rank == root;
     MPI_Info *values = is_root ? mur_infos_in(&list, infos, count) : NULL;

@@ -37,7 +37,7 @@ MUR_DOOR(int, T_event_get_info, int index, char *name, int *name_len, int *verbo
          MPI_Aint displacements[], int *num_elements, MPI_T_enum *enumtype, their_info *info, char *desc, int *desc_len,
          int *bind)
 {
-    struct mur_list list;
+    struct mur_door_list list;
     const int room = types && num_elements ? *num_elements : 0;
     MPI_Datatype *values = mur_list_room(&list, room, sizeof *values);
     MPI_Info info_value;

@@ -9,7 +9,7 @@
 #include "launch/report.h"
 #include "launch/say.h"
 
-void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, const struct mur_frame *exited)
+void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, const struct mur_tree_frame *exited)
 {
     if (!exits->outcomes)
         exits->outcomes = mur_alloc((size_t)job->size, sizeof *exits->outcomes);

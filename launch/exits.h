@@ -10,7 +10,7 @@ struct mur_exits {
     int *outcomes; /* of each rank: 0 not known, 1 + its exit code, or minus its signal; NULL: nobody asks */
 };
 
-void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, const struct mur_frame *exited);
+void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, const struct mur_tree_frame *exited);
 void mur_exits_print(const struct mur_exits *exits, const struct mur_jobspec *job);
 
 #endif

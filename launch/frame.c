@@ -11,14 +11,14 @@
 
 #include "launch/say.h"
 
-size_t mur_frame_bytes(const struct mur_frame *frame)
+size_t mur_frame_bytes(const struct mur_tree_frame *frame)
 {
-    return offsetof(struct mur_frame, text) + frame->length;
+    return offsetof(struct mur_tree_frame, text) + frame->length;
 }
 
-bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes)
+bool mur_frame_unpack(struct mur_tree_frame *frame, const void *data, size_t bytes)
 {
-    const size_t head = offsetof(struct mur_frame, text);
+    const size_t head = offsetof(struct mur_tree_frame, text);
 
     if (bytes < head || bytes > sizeof *frame)
         return false;
@@ -26,7 +26,7 @@ bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes)
     return head + frame->length == bytes;
 }
 
-bool mur_frame_send(int fd, const struct mur_frame *frame)
+bool mur_frame_send(int fd, const struct mur_tree_frame *frame)
 {
     size_t size = mur_frame_bytes(frame);
     ssize_t sent;
@@ -37,9 +37,9 @@ bool mur_frame_send(int fd, const struct mur_frame *frame)
     return sent == (ssize_t)size;
 }
 
-bool mur_frame_receive(int fd, struct mur_frame *frame)
+bool mur_frame_receive(int fd, struct mur_tree_frame *frame)
 {
-    size_t head = offsetof(struct mur_frame, text);
+    size_t head = offsetof(struct mur_tree_frame, text);
     ssize_t got;
 
     /* A peer that ended with frames of ours unread shows as ECONNRESET, once, before its last frames can be read. */
@@ -49,7 +49,7 @@ bool mur_frame_receive(int fd, struct mur_frame *frame)
     return got >= (ssize_t)head && head + frame->length == (size_t)got;
 }
 
-static void set_text(struct mur_frame *frame, const char *format, va_list args)
+static void set_text(struct mur_tree_frame *frame, const char *format, va_list args)
 {
     int length = vsnprintf(frame->text, sizeof frame->text, format, args);
 
@@ -58,7 +58,7 @@ static void set_text(struct mur_frame *frame, const char *format, va_list args)
     frame->length = (uint16_t)(length < (int)sizeof frame->text ? length : (int)sizeof frame->text - 1);
 }
 
-void mur_frame_set_text(struct mur_frame *frame, const char *format, ...)
+void mur_frame_set_text(struct mur_tree_frame *frame, const char *format, ...)
 {
     va_list args;
 
@@ -67,12 +67,12 @@ void mur_frame_set_text(struct mur_frame *frame, const char *format, ...)
     va_end(args);
 }
 
-void mur_frame_set_failure(struct mur_frame *frame, const char *format, ...)
+void mur_frame_set_failure(struct mur_tree_frame *frame, const char *format, ...)
 {
     va_list args;
 
-    *frame =
-        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    *frame = (struct mur_tree_frame){
+        .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = MUR_EXIT_TROUBLE};
     va_start(args, format);
     set_text(frame, format, args);
     va_end(args);

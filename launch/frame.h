@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What mpiexec and its agent say to each other: one struct mur_frame a packet, over a SOCK_SEQPACKET pair;
+/* What mpiexec and its agent say to each other: one struct mur_tree_frame a packet, over a SOCK_SEQPACKET pair;
  * agents on other hosts say it through the tree (tree/tree.h).
  *
  * The agent does and sees, mpiexec decides. mpiexec passes signals on and tells when and how to end the job; the agent
@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum mur_frame_kind {
+enum mur_tree_frame_kind {
     MUR_FRAME_SIGNAL = 1, /* to the agent: pass `signal` to all ranks */
     MUR_FRAME_END,        /* to the agent: send `signal`, kill what is left after `grace_ms` */
     MUR_FRAME_STARTED,    /* from the agent: `rank` runs as `pid` (only for a verbose job) */
@@ -48,7 +48,7 @@ struct mur_standing {
     uint32_t has_left; /* 0: no rank has ended */
 };
 
-struct mur_frame {
+struct mur_tree_frame {
     uint32_t kind;
     uint32_t cause;
     int32_t rank;
@@ -69,12 +69,13 @@ struct mur_frame {
 };
 
 /* Both block and return false when the other side is dead. A frame that does not hold together counts as that. */
-bool mur_frame_send(int fd, const struct mur_frame *frame);
-bool mur_frame_receive(int fd, struct mur_frame *frame);
-size_t mur_frame_bytes(const struct mur_frame *frame);
-bool mur_frame_unpack(struct mur_frame *frame, const void *data, size_t bytes); /* false: it does not hold together */
-void mur_frame_set_text(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
+bool mur_frame_send(int fd, const struct mur_tree_frame *frame);
+bool mur_frame_receive(int fd, struct mur_tree_frame *frame);
+size_t mur_frame_bytes(const struct mur_tree_frame *frame);
+bool mur_frame_unpack(struct mur_tree_frame *frame, const void *data,
+                      size_t bytes); /* false: it does not hold together */
+void mur_frame_set_text(struct mur_tree_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Makes it MUR_FRAME_FAILURE of MUR_CAUSE_START, of no rank in particular, with this text. */
-void mur_frame_set_failure(struct mur_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void mur_frame_set_failure(struct mur_tree_frame *frame, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -44,9 +44,9 @@ struct head {
     struct mur_pids strangers;  /* children that an exec gave us: not ours to kill */
     struct mur_exits exits;
     struct mur_standings standings;
-    int code;                 /* of the first failure */
-    struct mur_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
-    int end_signal;           /* a signal to us that ended the job */
+    int code;                      /* of the first failure */
+    struct mur_tree_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
+    int end_signal;                /* a signal to us that ended the job */
     bool is_ending;
     bool has_timed_out;
     bool is_over;
@@ -60,11 +60,11 @@ static void lose_agent(struct head *head);
 /* A frame the agent does not take shows as its end of file, which says more. */
 static void send_end(struct head *head, int signal, int grace_ms, int drain_ms)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_END,
-                              .rank = head->failure.cause == MUR_CAUSE_NONE ? -1 : head->failure.rank,
-                              .signal = signal,
-                              .grace_ms = grace_ms,
-                              .drain_ms = drain_ms};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_END,
+                                   .rank = head->failure.cause == MUR_CAUSE_NONE ? -1 : head->failure.rank,
+                                   .signal = signal,
+                                   .grace_ms = grace_ms,
+                                   .drain_ms = drain_ms};
 
     head->is_ending = true;
     mur_frame_send(head->agent.fd, &frame);
@@ -88,7 +88,7 @@ static void take_ending_signal(struct head *head, int signal)
 
 static void take_signal(struct head *head, int signal)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_SIGNAL, .signal = signal};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_SIGNAL, .signal = signal};
 
     for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
         if (signal == ending_signals[i]) {
@@ -122,7 +122,7 @@ static void time_is_up(void *owner)
 
 /* ---- the agent ---- */
 
-static void take_failure(struct head *head, const struct mur_frame *failure)
+static void take_failure(struct head *head, const struct mur_tree_frame *failure)
 {
     if (head->is_ending)
         return;
@@ -137,7 +137,7 @@ static void take_failure(struct head *head, const struct mur_frame *failure)
     send_end(head, SIGTERM, FAILURE_GRACE_MS, MUR_FRAME_KEEP_OUTPUT);
 }
 
-static void finish(struct head *head, const struct mur_frame *done)
+static void finish(struct head *head, const struct mur_tree_frame *done)
 {
     head->is_over = true;
     mur_exits_print(&head->exits, head->job);
@@ -153,7 +153,7 @@ static void finish(struct head *head, const struct mur_frame *done)
 static void agent_ready(void *owner)
 {
     struct head *head = owner;
-    struct mur_frame frame, failure;
+    struct mur_tree_frame frame, failure;
 
     if (!mur_frame_receive(head->agent.fd, &frame)) {
         lose_agent(head);

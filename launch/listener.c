@@ -11,8 +11,8 @@ enum { SHORT_MS = 100 };
 
 static void pause_listening(struct mur_listener *listener, int64_t delay)
 {
-    for (int i = 0; i < listener->step_count; i++)
-        mur_loop_unwatch(listener->loop, &listener->steps[i].watch);
+    for (int i = 0; i < listener->socket_count; i++)
+        mur_loop_unwatch(listener->loop, &listener->sockets[i].watch);
     mur_timer_set(&listener->pause, delay);
 }
 
@@ -20,14 +20,14 @@ static void listen_again(void *owner)
 {
     struct mur_listener *listener = owner;
 
-    for (int i = 0; i < listener->step_count; i++)
-        mur_loop_watch(listener->loop, &listener->steps[i].watch, EPOLLIN);
+    for (int i = 0; i < listener->socket_count; i++)
+        mur_loop_watch(listener->loop, &listener->sockets[i].watch, EPOLLIN);
 }
 
 static void somebody_knocks(void *owner)
 {
-    const struct mur_step *step = owner;
-    struct mur_listener *listener = step->listener;
+    const struct mur_listener_socket *socket = owner;
+    struct mur_listener *listener = socket->listener;
     int64_t wait = listener->full_for(listener->owner);
     int fd, on = 1;
 
@@ -35,7 +35,7 @@ static void somebody_knocks(void *owner)
         pause_listening(listener, wait);
         return;
     }
-    fd = accept4(step->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+    fd = accept4(socket->watch.fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     if (fd < 0) {
         if (errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM)
             pause_listening(listener, SHORT_MS);
@@ -48,14 +48,14 @@ static void somebody_knocks(void *owner)
 void mur_listener_open(struct mur_listener *listener, struct mur_loop *loop, const int *fds, int count)
 {
     listener->loop = loop;
-    listener->step_count = count;
+    listener->socket_count = count;
     listener->pause = (struct mur_timer){.fire = listen_again, .owner = listener};
     mur_loop_add_timer(loop, &listener->pause);
     for (int i = 0; i < count; i++) {
-        struct mur_step *step = &listener->steps[i];
+        struct mur_listener_socket *socket = &listener->sockets[i];
 
-        step->listener = listener;
-        step->watch = (struct mur_watch){.fd = fds[i], .ready = somebody_knocks, .owner = step};
-        mur_loop_watch(loop, &step->watch, EPOLLIN);
+        socket->listener = listener;
+        socket->watch = (struct mur_watch){.fd = fds[i], .ready = somebody_knocks, .owner = socket};
+        mur_loop_watch(loop, &socket->watch, EPOLLIN);
     }
 }

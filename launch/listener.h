@@ -9,11 +9,11 @@
 
 struct mur_listener {
     struct mur_loop *loop;
-    struct mur_step {
+    struct mur_listener_socket {
         struct mur_listener *listener;
         struct mur_watch watch;
-    } steps[MUR_ADDRESSES_MAX];
-    int step_count;
+    } sockets[MUR_ADDRESSES_MAX];
+    int socket_count;
     struct mur_timer pause;
     /* How many ms to wait before one more visitor is accepted; 0: none. */
     int64_t (*full_for)(void *owner);

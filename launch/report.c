@@ -37,7 +37,7 @@ const char *mur_report_signal(int signal)
     return text;
 }
 
-int mur_report_exit_code(const struct mur_frame *failure)
+int mur_report_exit_code(const struct mur_tree_frame *failure)
 {
     int low = failure->code & 0xff;
 
@@ -57,7 +57,7 @@ int mur_report_exit_code(const struct mur_frame *failure)
 }
 
 /* Why the end of a rank with code 0 is a failure. */
-static void describe_missing(const struct mur_frame *failure, char *text, size_t bytes)
+static void describe_missing(const struct mur_tree_frame *failure, char *text, size_t bytes)
 {
     const struct mur_standing *standing = &failure->standing;
 
@@ -72,7 +72,7 @@ static void describe_missing(const struct mur_frame *failure, char *text, size_t
                                           : "th");
 }
 
-static void print_text(const struct mur_frame *failure)
+static void print_text(const struct mur_tree_frame *failure)
 {
     if (!failure->length)
         return;
@@ -80,7 +80,7 @@ static void print_text(const struct mur_frame *failure)
     mur_say_raw("\n", 1);
 }
 
-void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *failure, int ended)
+void mur_report_failure(const struct mur_jobspec *job, const struct mur_tree_frame *failure, int ended)
 {
     char others[64] = "", why[160];
     char who[400];

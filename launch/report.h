@@ -7,8 +7,8 @@
 #include "launch/jobspec.h"
 
 void mur_report_start(const struct mur_jobspec *job);
-void mur_report_failure(const struct mur_jobspec *job, const struct mur_frame *failure, int ended);
+void mur_report_failure(const struct mur_jobspec *job, const struct mur_tree_frame *failure, int ended);
 const char *mur_report_signal(int signal); /* "SIGKILL"; the text is valid until the next call */
-int mur_report_exit_code(const struct mur_frame *failure);
+int mur_report_exit_code(const struct mur_tree_frame *failure);
 
 #endif

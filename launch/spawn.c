@@ -210,13 +210,13 @@ static bool open_channels(struct channels *channels)
            fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->pmi[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spawner, int rank, const char *step,
+static bool set_failure(struct mur_tree_frame *failure, const struct mur_spawner *spawner, int rank, const char *step,
                         int error, const char *path)
 {
     const char *hint = "";
 
-    *failure =
-        (struct mur_frame){.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = rank, .code = MUR_EXIT_TROUBLE};
+    *failure = (struct mur_tree_frame){
+        .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = rank, .code = MUR_EXIT_TROUBLE};
     if (!path && error == EAGAIN)
         hint = "; the limit of processes (ulimit -u, or pids.max of the control group) seems reached";
     if (!path && (error == EMFILE || error == ENFILE))
@@ -232,7 +232,7 @@ static bool set_failure(struct mur_frame *failure, const struct mur_spawner *spa
 }
 
 bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
-                       struct mur_frame *failure)
+                       struct mur_tree_frame *failure)
 {
     const struct mur_context *context = &spawner->job->contexts[appnum];
     struct mur_environment *environment = &spawner->environments[appnum];

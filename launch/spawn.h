@@ -38,6 +38,6 @@ struct mur_spawned { /* a rank and the agent's ends of what connects them */
 void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *job, const struct rlimit *files);
 /* Returns false with *failure filled when the rank could not be started. */
 bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
-                       struct mur_frame *failure);
+                       struct mur_tree_frame *failure);
 
 #endif

@@ -25,8 +25,8 @@ static const struct mur_standing *host_left_first(const struct mur_standings *st
     return best;
 }
 
-bool mur_standings_take(struct mur_standings *standings, const struct mur_jobspec *job, const struct mur_frame *frame,
-                        struct mur_frame *failure)
+bool mur_standings_take(struct mur_standings *standings, const struct mur_jobspec *job,
+                        const struct mur_tree_frame *frame, struct mur_tree_frame *failure)
 {
     const struct mur_standing *highest, *left;
 
@@ -39,12 +39,12 @@ bool mur_standings_take(struct mur_standings *standings, const struct mur_jobspe
     left = host_left_first(standings, job->hosts.count);
     if (!left || left->left >= highest->highest)
         return false;
-    *failure = (struct mur_frame){.kind = MUR_FRAME_FAILURE,
-                                  .cause = MUR_CAUSE_MISSING,
-                                  .rank = left->left_rank,
-                                  .pid = left->left_pid,
-                                  .code = left->left_code,
-                                  .standing = *left};
+    *failure = (struct mur_tree_frame){.kind = MUR_FRAME_FAILURE,
+                                       .cause = MUR_CAUSE_MISSING,
+                                       .rank = left->left_rank,
+                                       .pid = left->left_pid,
+                                       .code = left->left_code,
+                                       .standing = *left};
     failure->standing.highest = highest->highest;
     failure->standing.highest_rank = highest->highest_rank;
     return true;

@@ -13,7 +13,7 @@ struct mur_standings {
 };
 
 /* Takes a MUR_FRAME_STANDING. True: a rank is missing, and *failure says which. */
-bool mur_standings_take(struct mur_standings *standings, const struct mur_jobspec *job, const struct mur_frame *frame,
-                        struct mur_frame *failure);
+bool mur_standings_take(struct mur_standings *standings, const struct mur_jobspec *job,
+                        const struct mur_tree_frame *frame, struct mur_tree_frame *failure);
 
 #endif

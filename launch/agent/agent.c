@@ -20,7 +20,7 @@
 
 /* ---- failures ---- */
 
-void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame)
+void mur_agent_report(struct mur_agent *agent, const struct mur_tree_frame *frame)
 {
     if (agent->is_orphan)
         return;
@@ -33,7 +33,7 @@ void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame)
 static void output_failed(void *owner, const char *name, int error)
 {
     struct mur_agent *agent = owner;
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = -1, .code = MUR_EXIT_TROUBLE};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = -1, .code = MUR_EXIT_TROUBLE};
 
     frame.cause = error == EPIPE ? MUR_CAUSE_PIPE : MUR_CAUSE_OUTPUT;
     mur_frame_set_text(&frame, "cannot write %s%s%s: %s", name ? "'" : "the output of the ranks", name ? name : "",
@@ -43,7 +43,7 @@ static void output_failed(void *owner, const char *name, int error)
 
 /* ---- the tree ---- */
 
-static void frame_from_below(void *owner, const struct mur_frame *frame)
+static void frame_from_below(void *owner, const struct mur_tree_frame *frame)
 {
     mur_agent_report(owner, frame);
 }
@@ -89,7 +89,7 @@ static const struct mur_tree_calls tree_calls = {
 
 /* ---- the way up ---- */
 
-static void frame_from_above(void *owner, const struct mur_frame *frame)
+static void frame_from_above(void *owner, const struct mur_tree_frame *frame)
 {
     mur_agent_take_frame(owner, frame);
 }
@@ -166,21 +166,21 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     agent->output.owner = agent;
     mur_input_open(&agent->input, agent->loop, job);
     mur_agent_open_jobs(agent);
-    agent->tree = (struct mur_tree){.loop = agent->loop,
-                                    .job = job,
-                                    .output = &agent->output,
-                                    .input = &agent->input,
-                                    .calls = &tree_calls,
-                                    .owner = agent,
-                                    .place = place->place,
-                                    .end = place->end};
+    agent->tree = (struct mur_agent_tree){.loop = agent->loop,
+                                          .job = job,
+                                          .output = &agent->output,
+                                          .input = &agent->input,
+                                          .calls = &tree_calls,
+                                          .owner = agent,
+                                          .place = place->place,
+                                          .end = place->end};
 }
 
 /* Agents below are started first: their hosts work at the same time as this one. */
 static void start(struct mur_agent *agent, const struct rlimit *files)
 {
     struct mur_spawner spawner = {.node_fd = -1};
-    struct mur_frame frame;
+    struct mur_tree_frame frame;
 
     if (!mur_tree_open(&agent->tree, &frame))
         mur_agent_report(agent, &frame);
@@ -204,9 +204,9 @@ static bool is_over(const struct mur_agent *agent)
 /* What was written on the way up must arrive before this end of the way goes. */
 static void say_goodbye(struct mur_agent *agent)
 {
-    struct mur_frame done = {.kind = MUR_FRAME_DONE,
-                             .ended = agent->ended + agent->tree.ended,
-                             .killed = agent->killed + agent->tree.killed};
+    struct mur_tree_frame done = {.kind = MUR_FRAME_DONE,
+                                  .ended = agent->ended + agent->tree.ended,
+                                  .killed = agent->killed + agent->tree.killed};
 
     if (!agent->uplink) {
         mur_agent_report(agent, &done);

@@ -151,7 +151,7 @@ void mur_agent_drop_output(void *owner)
 }
 
 /* The first END counts the ranks; a later one can only be more urgent. */
-static void end_job(struct mur_agent *agent, const struct mur_frame *frame)
+static void end_job(struct mur_agent *agent, const struct mur_tree_frame *frame)
 {
     if (!agent->is_ending) {
         agent->is_ending = true;
@@ -196,7 +196,7 @@ void mur_agent_finish(struct mur_agent *agent)
 
 void mur_agent_lose_head(struct mur_agent *agent)
 {
-    struct mur_frame end = {.kind = MUR_FRAME_END, .rank = -1};
+    struct mur_tree_frame end = {.kind = MUR_FRAME_END, .rank = -1};
 
     mur_loop_unwatch(agent->loop, &agent->head);
     agent->is_orphan = true;
@@ -208,7 +208,7 @@ void mur_agent_lose_head(struct mur_agent *agent)
     mur_timer_set(&agent->drain_timer, 0);
 }
 
-void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame)
+void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *frame)
 {
     if (frame->kind == MUR_FRAME_SIGNAL) {
         agent->is_suspended = frame->signal == SIGTSTP || (agent->is_suspended && frame->signal != SIGCONT);
@@ -222,7 +222,7 @@ void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame
 void mur_agent_head_ready(void *owner)
 {
     struct mur_agent *agent = owner;
-    struct mur_frame frame;
+    struct mur_tree_frame frame;
 
     if (mur_frame_receive(agent->head.fd, &frame))
         mur_agent_take_frame(agent, &frame);

@@ -143,7 +143,7 @@ static struct mur_generation *make(struct mur_agent *agent, uint32_t number)
     return NULL;
 }
 
-static void set_failure(const struct mur_agent *agent, struct mur_frame *failure)
+static void set_failure(const struct mur_agent *agent, struct mur_tree_frame *failure)
 {
     mur_frame_set_failure(
         failure,
@@ -152,7 +152,7 @@ static void set_failure(const struct mur_agent *agent, struct mur_frame *failure
         agent->job->host, (uintmax_t)node_bytes(agent) >> 10, (uintmax_t)least_bytes(agent) >> 10, strerror(errno));
 }
 
-bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *failure)
+bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_tree_frame *failure)
 {
     const struct mur_generation *first = make(agent, 0);
 
@@ -177,7 +177,7 @@ void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t number)
 {
     struct mur_agent *agent = rank->agent;
     struct mur_generation *generation = agent->generations;
-    struct mur_frame failure;
+    struct mur_tree_frame failure;
 
     while (generation && generation->number != number)
         generation = generation->next;

@@ -56,7 +56,7 @@ struct mur_agent_rank {
     size_t spawn_bytes;
 };
 
-struct mur_machine {
+struct mur_agent_machine {
     uint64_t number;
     int ranks; /* 0: the end of the list */
 };
@@ -64,11 +64,11 @@ struct mur_machine {
 struct mur_agent {
     const struct mur_jobspec *job;
     struct mur_loop *loop;
-    struct mur_watch head;     /* mpiexec's own agent */
-    struct mur_uplink *uplink; /* the others */
-    struct mur_tree tree;      /* the agents below */
-    int node;                  /* the number of this host; -1: no rank runs here */
-    struct mur_watch children; /* a signalfd for SIGCHLD */
+    struct mur_watch head;      /* mpiexec's own agent */
+    struct mur_uplink *uplink;  /* the others */
+    struct mur_agent_tree tree; /* the agents below */
+    int node;                   /* the number of this host; -1: no rank runs here */
+    struct mur_watch children;  /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
     struct mur_kvs *kvs;
@@ -82,8 +82,8 @@ struct mur_agent {
     struct mur_generation *generations; /* whose memory is in use */
     int machine_ranks;                  /* of the job, on this machine; 0: not known yet */
     struct mur_standing standing;
-    int highest_count;            /* ranks in MPI with program standing.highest */
-    struct mur_machine *machines; /* mpiexec's own agent: what the hosts have told so far */
+    int highest_count;                  /* ranks in MPI with program standing.highest */
+    struct mur_agent_machine *machines; /* mpiexec's own agent: what the hosts have told so far */
     int machines_told;
     int running;          /* of them and of the spawned jobs, not yet ended */
     bool is_open;         /* all that is to be started has been */
@@ -104,13 +104,14 @@ struct mur_agent {
 };
 
 /* agent.c */
-void mur_agent_report(struct mur_agent *agent, const struct mur_frame *frame); /* to who is above */
+void mur_agent_report(struct mur_agent *agent, const struct mur_tree_frame *frame); /* to who is above */
 
 /* starting.c: starts all ranks of this node, or as many as it can and returns false */
-bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_frame *failure);
+bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_tree_frame *failure);
 
 /* generations.c */
-bool mur_agent_make_memory(struct mur_agent *agent, int *fd, struct mur_frame *failure); /* of the first generation */
+bool mur_agent_make_memory(struct mur_agent *agent, int *fd,
+                           struct mur_tree_frame *failure); /* of the first generation */
 void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t generation);
 void mur_agent_drop_memory(struct mur_agent *agent); /* that no rank will ask for any more */
 void mur_agent_set_machine_ranks(struct mur_agent *agent, int ranks);
@@ -122,7 +123,8 @@ void mur_agent_check_program(struct mur_agent_rank *rank); /* after all that the
 void mur_agent_note_left(struct mur_agent_rank *rank, pid_t pid, int code); /* the rank has ended without failing */
 
 /* ranks.c */
-void mur_agent_set_end(const struct mur_agent *agent, struct mur_frame *frame, int status); /* how a process ended */
+void mur_agent_set_end(const struct mur_agent *agent, struct mur_tree_frame *frame,
+                       int status); /* how a process ended */
 void mur_agent_read_control(void *rank);
 void mur_agent_children_ready(void *agent);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
@@ -155,7 +157,7 @@ void mur_agent_end_grace(void *agent);
 void mur_agent_drop_output(void *agent);
 void mur_agent_finish(struct mur_agent *agent); /* after the last process of the job */
 void mur_agent_lose_head(struct mur_agent *agent);
-void mur_agent_take_frame(struct mur_agent *agent, const struct mur_frame *frame);
+void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *frame);
 void mur_agent_head_ready(void *agent);
 
 #endif

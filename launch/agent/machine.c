@@ -77,7 +77,7 @@ bool mur_agent_is_of_machine(const char *key)
 
 void mur_agent_note_machine(struct mur_agent *agent, const char *value)
 {
-    struct mur_machine *machine = agent->machines;
+    struct mur_agent_machine *machine = agent->machines;
     uint64_t number;
     int ranks, i = 0;
 

@@ -24,7 +24,8 @@
 
 static void tell_standing(struct mur_agent *agent)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_STANDING, .rank = agent->ranks[0].number, .standing = agent->standing};
+    struct mur_tree_frame frame = {
+        .kind = MUR_FRAME_STANDING, .rank = agent->ranks[0].number, .standing = agent->standing};
 
     if (!agent->is_ending)
         mur_agent_report(agent, &frame);
@@ -64,7 +65,7 @@ static void stop_watching(struct mur_agent_rank *rank)
 static void report_death(struct mur_agent_rank *rank, int fd)
 {
     struct mur_agent *agent = rank->agent;
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = rank->program};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = rank->program};
     int status = rank->exit_code << 8;
 
     frame.cause = MUR_CAUSE_UNFINALIZED;

@@ -17,7 +17,7 @@
 
 /* ---- exits ---- */
 
-void mur_agent_set_end(const struct mur_agent *agent, struct mur_frame *frame, int status)
+void mur_agent_set_end(const struct mur_agent *agent, struct mur_tree_frame *frame, int status)
 {
     if (WIFSIGNALED(status)) {
         frame->cause = MUR_CAUSE_SIGNAL;
@@ -33,7 +33,7 @@ void mur_agent_set_end(const struct mur_agent *agent, struct mur_frame *frame, i
 static void report_exit(struct mur_agent_rank *rank, pid_t pid, int status)
 {
     struct mur_agent *agent = rank->agent;
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = pid};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_FAILURE, .rank = rank->number, .pid = pid};
 
     mur_agent_set_end(agent, &frame, status);
     if (!frame.signal && rank->is_in_mpi)
@@ -70,7 +70,7 @@ static void answer_rank(void *owner, const char *key, const char *value)
 
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_ABORT, .rank = rank->number};
 
     rank->has_aborted = true;
     frame.pid = rank->pid;

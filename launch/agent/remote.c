@@ -113,7 +113,7 @@ static void take_spec(void *owner, const char *data, size_t bytes)
 /* The last words of this agent end the job. */
 static void tell_above(int code, const char *text)
 {
-    struct mur_frame frame;
+    struct mur_tree_frame frame;
     int64_t start = mur_loop_now();
 
     mur_quit_tell = NULL;

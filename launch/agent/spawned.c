@@ -47,7 +47,7 @@ void mur_agent_spawn(struct mur_agent_rank *rank, const char *name)
 /* Programs of other libraries do not notice that the other end of a connection is gone, and would wait for ever. */
 static void report_foreign_failure(struct mur_agent *agent, const struct mur_child_job *child, int code)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = code};
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = -1, .code = code};
 
     if (!child->is_foreign || !child->has_run || !code || agent->is_ending)
         return;

@@ -19,13 +19,13 @@ static void connect_rank(struct mur_agent_rank *rank, const struct mur_spawned *
     agent->running++;
     agent->has_descendants = true;
     if (agent->job->is_verbose) {
-        struct mur_frame frame = {.kind = MUR_FRAME_STARTED, .rank = rank->number, .pid = rank->pid};
+        struct mur_tree_frame frame = {.kind = MUR_FRAME_STARTED, .rank = rank->number, .pid = rank->pid};
 
         mur_agent_report(agent, &frame);
     }
 }
 
-bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_frame *failure)
+bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_tree_frame *failure)
 {
     const struct mur_jobspec *job = agent->job;
     int number = 0;

@@ -13,7 +13,7 @@
 /* A rank that waits for a value that could not be kept would wait for ever. */
 static void report_full(struct mur_agent *agent)
 {
-    struct mur_frame failure;
+    struct mur_tree_frame failure;
 
     mur_frame_set_failure(&failure,
                           "the values that the ranks leave for each other take more than %zu MiB, which is all that "

@@ -10,7 +10,7 @@
 #include "launch/jobspec.h"
 #include "launch/say.h"
 
-static struct mur_topology here; /* of this machine, once mur_binding_start has found it */
+static struct mur_hardware here; /* of this machine, once mur_binding_start has found it */
 
 /* ---- the request ---- */
 
@@ -84,7 +84,7 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
 /* ---- the choice ---- */
 
 /* A part that this machine may lack is stood for by the one that means the same on it. */
-static enum mur_part present_part(const struct mur_topology *topology, enum mur_part part)
+static enum mur_part present_part(const struct mur_hardware *topology, enum mur_part part)
 {
     if (part == MUR_PART_CORE && topology->parts[part].count == 0)
         return MUR_PART_HWTHREAD;
@@ -108,7 +108,7 @@ static int add_nth(const cpu_set_t *sets, int count, const cpu_set_t *within, in
     return found;
 }
 
-bool mur_binding_choose(const struct mur_topology *topology, const struct mur_binding_request *request, int local_rank,
+bool mur_binding_choose(const struct mur_hardware *topology, const struct mur_binding_request *request, int local_rank,
                         cpu_set_t *set)
 {
     enum mur_part bind = present_part(topology, request->bind);

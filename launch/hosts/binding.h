@@ -34,7 +34,7 @@ bool mur_binding_start(const struct mur_jobspec *job, int node, struct mur_probl
 bool mur_binding_of(const struct mur_jobspec *job, int local_rank, int local_size, cpu_set_t *set);
 
 /* The same for any topology. */
-bool mur_binding_choose(const struct mur_topology *topology, const struct mur_binding_request *request, int local_rank,
+bool mur_binding_choose(const struct mur_hardware *topology, const struct mur_binding_request *request, int local_rank,
                         cpu_set_t *set);
 /* Reads "core", "socket:2", "none", "user:0,1+2,4-7" into `request`. */
 bool mur_binding_read(struct mur_binding_request *request, const char *text, struct mur_problem *problem);

@@ -85,7 +85,7 @@ static cpu_set_t allowed_cpus(const struct hwloc *hwloc, hwloc_obj_t object, con
     return set;
 }
 
-static void read_part(const struct hwloc *hwloc, hwloc_topology_t machine, struct mur_topology *topology, int part,
+static void read_part(const struct hwloc *hwloc, hwloc_topology_t machine, struct mur_hardware *topology, int part,
                       const cpu_set_t *mask)
 {
     int depth = hwloc->depth(machine, types[part]);
@@ -101,7 +101,7 @@ static void read_part(const struct hwloc *hwloc, hwloc_topology_t machine, struc
     }
 }
 
-bool mur_topology_read_hwloc(struct mur_topology *topology, const cpu_set_t *mask, struct mur_problem *problem)
+bool mur_topology_read_hwloc(struct mur_hardware *topology, const cpu_set_t *mask, struct mur_problem *problem)
 {
     struct hwloc hwloc;
     hwloc_topology_t machine;
@@ -122,7 +122,7 @@ bool mur_topology_read_hwloc(struct mur_topology *topology, const cpu_set_t *mas
 
 #else
 
-bool mur_topology_read_hwloc(struct mur_topology *topology, const cpu_set_t *mask, struct mur_problem *problem)
+bool mur_topology_read_hwloc(struct mur_hardware *topology, const cpu_set_t *mask, struct mur_problem *problem)
 {
     (void)topology;
     (void)mask;

@@ -158,7 +158,7 @@ static bool is_wanted(const struct placement *placement, const struct mur_host *
 
 static bool count_own(const struct placement *placement, enum mur_part part, int *count)
 {
-    struct mur_topology topology;
+    struct mur_hardware topology;
 
     if (!mur_topology_load(&topology, placement->problem))
         return false;

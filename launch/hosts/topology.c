@@ -44,17 +44,17 @@ enum mur_part mur_part_read(const char *text, int length)
     return MUR_PART_COUNT;
 }
 
-void mur_topology_free(struct mur_topology *topology)
+void mur_topology_free(struct mur_hardware *topology)
 {
     for (int part = 0; part < MUR_PART_COUNT; part++)
         free(topology->parts[part].sets);
-    *topology = (struct mur_topology){0};
+    *topology = (struct mur_hardware){0};
 }
 
 /* ---- /sys ---- */
 
 /* Collects the CPUs of each instance from the CPUs that name it. */
-static void read_part(struct mur_topology *topology, enum mur_part part, enum mur_level level, const cpu_set_t *mask)
+static void read_part(struct mur_hardware *topology, enum mur_part part, enum mur_level level, const cpu_set_t *mask)
 {
     int count = mur_machine_instances(level);
     cpu_set_t *sets = mur_alloc((size_t)count, sizeof *sets);
@@ -77,7 +77,7 @@ static void read_part(struct mur_topology *topology, enum mur_part part, enum mu
             sets[topology->parts[part].count++] = sets[i];
 }
 
-void mur_topology_read_sys(struct mur_topology *topology, const cpu_set_t *mask)
+void mur_topology_read_sys(struct mur_hardware *topology, const cpu_set_t *mask)
 {
     read_part(topology, MUR_PART_HWTHREAD, MUR_LEVEL_PU, mask);
     read_part(topology, MUR_PART_CORE, MUR_LEVEL_CORE, mask);
@@ -91,12 +91,12 @@ void mur_topology_read_sys(struct mur_topology *topology, const cpu_set_t *mask)
     topology->parts[MUR_PART_MACHINE].count = 1;
 }
 
-bool mur_topology_load(struct mur_topology *topology, struct mur_problem *problem)
+bool mur_topology_load(struct mur_hardware *topology, struct mur_problem *problem)
 {
     struct mur_problem missing; /* of hwloc; then /sys must do */
     cpu_set_t mask;
 
-    *topology = (struct mur_topology){0};
+    *topology = (struct mur_hardware){0};
     if (sched_getaffinity(0, sizeof mask, &mask) < 0)
         return mur_problem_set(problem, "binding knows machines of up to %d CPUs only", CPU_SETSIZE);
     if (!mur_topology_read_hwloc(topology, &mask, &missing))

@@ -23,7 +23,7 @@ enum mur_part {
     MUR_PART_COUNT
 };
 
-struct mur_topology {
+struct mur_hardware {
     struct {
         cpu_set_t *sets; /* none is empty */
         int count;       /* 0: the machine has none such */
@@ -31,10 +31,10 @@ struct mur_topology {
 };
 
 /* Finds the parts of this machine within our own affinity mask: by hwloc, else from /sys. */
-bool mur_topology_load(struct mur_topology *topology, struct mur_problem *problem);
-bool mur_topology_read_hwloc(struct mur_topology *topology, const cpu_set_t *mask, struct mur_problem *problem);
-void mur_topology_read_sys(struct mur_topology *topology, const cpu_set_t *mask);
-void mur_topology_free(struct mur_topology *topology);
+bool mur_topology_load(struct mur_hardware *topology, struct mur_problem *problem);
+bool mur_topology_read_hwloc(struct mur_hardware *topology, const cpu_set_t *mask, struct mur_problem *problem);
+void mur_topology_read_sys(struct mur_hardware *topology, const cpu_set_t *mask);
+void mur_topology_free(struct mur_hardware *topology);
 
 const char *mur_part_name(enum mur_part part);
 /* MUR_PART_NONE for "none", and MUR_PART_COUNT for what is no part. */

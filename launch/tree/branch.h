@@ -24,7 +24,7 @@ enum mur_branch_kind {
     MUR_BRANCH_ACK = 1, /* a uint64_t: so many bytes have been received */
     MUR_BRANCH_PING,
     MUR_BRANCH_SPEC,         /* down, first: what the job is (spec.c), and which agents are below the child */
-    MUR_BRANCH_FRAME,        /* a struct mur_frame (frame.h), both ways */
+    MUR_BRANCH_FRAME,        /* a struct mur_tree_frame (frame.h), both ways */
     MUR_BRANCH_PUT,          /* up: a key, a NUL, a value */
     MUR_BRANCH_GET,          /* up: a key */
     MUR_BRANCH_VALUE,        /* down: a key, a NUL, its value */

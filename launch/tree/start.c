@@ -292,7 +292,7 @@ void mur_start_forget(struct mur_child *child)
     child->secret_file = NULL;
 }
 
-bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure)
+bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_frame *failure)
 {
     const struct manager *manager = find_manager(child->tree->job);
     char **words, **argv;

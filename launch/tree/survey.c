@@ -199,7 +199,7 @@ bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts
 int mur_survey_answer(const char *part)
 {
     enum mur_part wanted = mur_part_read(part, (int)strlen(part));
-    struct mur_topology topology;
+    struct mur_hardware topology;
     struct mur_problem problem;
 
     if (wanted == MUR_PART_NONE || wanted == MUR_PART_COUNT)

@@ -66,7 +66,7 @@ static void report(struct mur_child *child, int code, const char *format, ...) _
 /* The child is lost: so is the job, with this exit code, if it is not at its end anyway. */
 static void report(struct mur_child *child, int code, const char *format, ...)
 {
-    struct mur_frame frame;
+    struct mur_tree_frame frame;
     char text[sizeof frame.text];
     va_list args;
 
@@ -208,8 +208,8 @@ static void output_taken(struct mur_stream *stream, int size)
 
 static void take_frame(struct mur_child *child, const char *data, size_t bytes)
 {
-    struct mur_tree *tree = child->tree;
-    struct mur_frame frame;
+    struct mur_agent_tree *tree = child->tree;
+    struct mur_tree_frame frame;
 
     if (!mur_frame_unpack(&frame, data, bytes))
         return;
@@ -228,7 +228,7 @@ static void take_frame(struct mur_child *child, const char *data, size_t bytes)
 static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
 {
     struct mur_child *child = owner;
-    struct mur_tree *tree = child->tree;
+    struct mur_agent_tree *tree = child->tree;
     char *text;
 
     if (child->state >= MUR_CHILD_DONE)
@@ -283,7 +283,7 @@ static void broken(void *owner, int error)
 
 /* ---- the door ---- */
 
-static struct mur_child *find(struct mur_tree *tree, int place)
+static struct mur_child *find(struct mur_agent_tree *tree, int place)
 {
     for (int i = 0; i < tree->child_count; i++)
         if (tree->children[i].place == place)
@@ -303,7 +303,7 @@ static bool knows(void *owner, int place, uint64_t *received)
 
 static void enters(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting)
 {
-    struct mur_tree *tree = owner;
+    struct mur_agent_tree *tree = owner;
     struct mur_child *child = find(tree, place);
     const int32_t range[2] = {child->place, child->end};
     bool is_first = child->state == MUR_CHILD_STARTING;
@@ -327,7 +327,7 @@ static void enters(void *owner, int place, int fd, uint64_t peer_received, const
 /* ---- time ---- */
 
 /* A job that is to end does not wait long for an agent that somebody has stopped, or a host that is away. */
-static int64_t silence_limit(const struct mur_tree *tree)
+static int64_t silence_limit(const struct mur_agent_tree *tree)
 {
     int64_t limit = mur_host_timeout();
 
@@ -336,7 +336,7 @@ static int64_t silence_limit(const struct mur_tree *tree)
 
 static void tick(void *owner)
 {
-    struct mur_tree *tree = owner;
+    struct mur_agent_tree *tree = owner;
     int64_t now = mur_loop_now();
 
     for (int i = 0; i < tree->child_count; i++) {
@@ -371,7 +371,7 @@ static bool open_stream(struct mur_child *child, int i)
     return true;
 }
 
-static bool start_child(struct mur_tree *tree, int place, int end, struct mur_frame *failure)
+static bool start_child(struct mur_agent_tree *tree, int place, int end, struct mur_tree_frame *failure)
 {
     struct mur_child *child = &tree->children[tree->child_count++];
 
@@ -400,7 +400,7 @@ static bool start_child(struct mur_tree *tree, int place, int end, struct mur_fr
     return false;
 }
 
-static bool open_door(struct mur_tree *tree, struct mur_frame *failure)
+static bool open_door(struct mur_agent_tree *tree, struct mur_tree_frame *failure)
 {
     char complaint[400];
 
@@ -419,7 +419,7 @@ static bool open_door(struct mur_tree *tree, struct mur_frame *failure)
     return false;
 }
 
-bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure)
+bool mur_tree_open(struct mur_agent_tree *tree, struct mur_tree_frame *failure)
 {
     int below = tree->end - tree->place - 1;
     int width = tree->job->launcher.width ? tree->job->launcher.width : WIDTH;
@@ -447,7 +447,7 @@ bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure)
 
 /* ---- what the agent asks for ---- */
 
-void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame)
+void mur_tree_pass(struct mur_agent_tree *tree, const struct mur_tree_frame *frame)
 {
     size_t bytes = mur_frame_bytes(frame);
 
@@ -477,14 +477,14 @@ void mur_tree_value(struct mur_child *child, const char *key, const char *value)
         mur_branch_send(&child->branch, MUR_BRANCH_NO_VALUE, key, strlen(key));
 }
 
-void mur_tree_release(struct mur_tree *tree)
+void mur_tree_release(struct mur_agent_tree *tree)
 {
     for (int i = 0; i < tree->child_count; i++)
         if (tree->children[i].state <= MUR_CHILD_CUT)
             mur_branch_send(&tree->children[i].branch, MUR_BRANCH_BARRIER, NULL, 0);
 }
 
-bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status)
+bool mur_tree_reap(struct mur_agent_tree *tree, pid_t pid, int status)
 {
     for (int i = 0; i < tree->child_count; i++) {
         struct mur_child *child = &tree->children[i];
@@ -511,7 +511,7 @@ static bool is_leaving(const struct mur_child *child)
     return child->state == MUR_CHILD_DONE && child->starter && mur_loop_now() < child->due;
 }
 
-bool mur_tree_is_done(const struct mur_tree *tree)
+bool mur_tree_is_done(const struct mur_agent_tree *tree)
 {
     for (int i = 0; i < tree->child_count; i++)
         if (tree->children[i].state < MUR_CHILD_DONE || is_leaving(&tree->children[i]))
@@ -519,7 +519,7 @@ bool mur_tree_is_done(const struct mur_tree *tree)
     return true;
 }
 
-void mur_tree_starters(const struct mur_tree *tree, pid_t *pids, int *count)
+void mur_tree_starters(const struct mur_agent_tree *tree, pid_t *pids, int *count)
 {
     *count = 0;
     for (int i = 0; i < tree->child_count; i++)

@@ -34,10 +34,10 @@ enum mur_child_state {
     MUR_CHILD_GONE, /* lost */
 };
 
-struct mur_tree;
+struct mur_agent_tree;
 
 struct mur_child {
-    struct mur_tree *tree;
+    struct mur_agent_tree *tree;
     enum mur_child_state state;
     int place, end; /* it looks after the places [place, end) */
     const struct mur_host *host;
@@ -54,7 +54,7 @@ struct mur_child {
 };
 
 struct mur_tree_calls {
-    void (*frame)(void *owner, const struct mur_frame *frame);          /* of a child, for this agent's parent */
+    void (*frame)(void *owner, const struct mur_tree_frame *frame);     /* of a child, for this agent's parent */
     void (*put)(void *owner, const char *text);                         /* a key, a NUL, a value */
     void (*get)(void *owner, struct mur_child *child, const char *key); /* answered when there is a value */
     void (*ask)(void *owner, struct mur_child *child, const char *key); /* answered by what there is now */
@@ -62,7 +62,7 @@ struct mur_tree_calls {
     void (*changed)(void *owner);                                       /* a child is done, or gone */
 };
 
-struct mur_tree {
+struct mur_agent_tree {
     struct mur_loop *loop;
     const struct mur_jobspec *job;
     struct mur_output *output;
@@ -75,26 +75,26 @@ struct mur_tree {
     struct mur_timer timer;
     struct mur_child *children;
     int child_count;
-    struct mur_frame ending; /* the latest MUR_FRAME_END; kind 0: none yet */
-    int ended, killed;       /* ranks below, as MUR_FRAME_DONE told */
+    struct mur_tree_frame ending; /* the latest MUR_FRAME_END; kind 0: none yet */
+    int ended, killed;            /* ranks below, as MUR_FRAME_DONE told */
 };
 
 /* Nothing happens where no places are below. False with *failure filled: a child cannot be started. */
-bool mur_tree_open(struct mur_tree *tree, struct mur_frame *failure);
+bool mur_tree_open(struct mur_agent_tree *tree, struct mur_tree_frame *failure);
 
 /* Passes a frame on to all children. */
-void mur_tree_pass(struct mur_tree *tree, const struct mur_frame *frame);
+void mur_tree_pass(struct mur_agent_tree *tree, const struct mur_tree_frame *frame);
 
-void mur_tree_release(struct mur_tree *tree); /* the barrier is over */
+void mur_tree_release(struct mur_agent_tree *tree); /* the barrier is over */
 
 /* The answer to a child's question; NULL: there is no value. */
 void mur_tree_value(struct mur_child *child, const char *key, const char *value);
 
 /* A process that this agent has started has ended: true if it was one of the tree's. */
-bool mur_tree_reap(struct mur_tree *tree, pid_t pid, int status);
+bool mur_tree_reap(struct mur_agent_tree *tree, pid_t pid, int status);
 
-bool mur_tree_is_done(const struct mur_tree *tree);
-void mur_tree_starters(const struct mur_tree *tree, pid_t *pids, int *count); /* room for child_count */
+bool mur_tree_is_done(const struct mur_agent_tree *tree);
+void mur_tree_starters(const struct mur_agent_tree *tree, pid_t *pids, int *count); /* room for child_count */
 
 /* The number of the host that the agent of a place serves, and back; -1: none. */
 int mur_place_node(const struct mur_jobspec *job, int place);
@@ -103,7 +103,7 @@ int mur_place_count(const struct mur_jobspec *job); /* places are below this */
 
 /* start.c: starts the agent of the child, by whatever command reaches its host. The secret goes through the command's
  * standard input. */
-bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_frame *failure);
+bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_frame *failure);
 void mur_start_forget(struct mur_child *child);            /* the command has ended */
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
 bool mur_start_is_by_daemon(const struct mur_jobspec *job);

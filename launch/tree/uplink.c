@@ -112,7 +112,7 @@ static void take_input(struct mur_uplink *uplink, const char *data, size_t bytes
 static void message(void *owner, uint32_t kind, const char *data, size_t bytes)
 {
     struct mur_uplink *uplink = owner;
-    struct mur_frame frame;
+    struct mur_tree_frame frame;
     char *text;
 
     switch (kind) {
@@ -310,7 +310,7 @@ bool mur_uplink_redirect(struct mur_uplink *uplink)
     return true;
 }
 
-void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_frame *frame)
+void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_tree_frame *frame)
 {
     mur_branch_send(&uplink->branch, MUR_BRANCH_FRAME, frame, mur_frame_bytes(frame));
 }

@@ -46,7 +46,7 @@ struct mur_uplink {
 
     /* What comes down; set by whoever serves it at the time. */
     void (*spec)(void *owner, const char *data, size_t bytes);
-    void (*frame)(void *owner, const struct mur_frame *frame);
+    void (*frame)(void *owner, const struct mur_tree_frame *frame);
     void (*value)(void *owner, const char *key, const char *value); /* NULL: there is none */
     void (*barrier)(void *owner);
     void (*lost)(void *owner); /* there is no parent any more */
@@ -60,7 +60,7 @@ const char *mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop);
 /* From now on this process's stdout and stderr go to the parent, and its stdin comes from there. False with errno. */
 bool mur_uplink_redirect(struct mur_uplink *uplink);
 
-void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_frame *frame);
+void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_tree_frame *frame);
 
 /* Everything that was written to stdout and stderr has arrived at the parent, and all else that was said. */
 bool mur_uplink_is_flushed(const struct mur_uplink *uplink);

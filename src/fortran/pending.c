@@ -25,7 +25,7 @@ struct pending {
     MPI_Count partitions;
     char *is_back; /* of each partition; NULL if there are none */
     int count;
-    struct mur_part parts[MUR_SECTION_BUFFERS];
+    struct mur_section_part parts[MUR_SECTION_BUFFERS];
 };
 
 int mur_pending_count; /* of the list; read without the lock by threads that have requests of their own in it or none */
@@ -98,7 +98,7 @@ void mur_pending_add(MPI_Fint request, const struct mur_sections *sections)
 
 static void bring_partition_back(struct pending *entry, MPI_Count partition)
 {
-    const struct mur_part *part = &entry->parts[0];
+    const struct mur_section_part *part = &entry->parts[0];
 
     if (!entry->is_back[partition])
         mur_section_scatter(part, (size_t)(partition * part->part_bytes), (size_t)part->part_bytes);

@@ -88,21 +88,21 @@ static void from_copy(void *context, char *place, size_t length)
     *copy += length;
 }
 
-void mur_section_gather(const struct mur_part *part, size_t first, size_t bytes)
+void mur_section_gather(const struct mur_section_part *part, size_t first, size_t bytes)
 {
     char *copy = (char *)part->copy + first;
 
     mur_section_walk(part->descriptor, first, bytes, to_copy, &copy);
 }
 
-void mur_section_scatter(const struct mur_part *part, size_t first, size_t bytes)
+void mur_section_scatter(const struct mur_section_part *part, size_t first, size_t bytes)
 {
     char *copy = (char *)part->copy + first;
 
     mur_section_walk(part->descriptor, first, bytes, from_copy, &copy);
 }
 
-size_t mur_part_bytes(const struct mur_part *part)
+size_t mur_part_bytes(const struct mur_section_part *part)
 {
     return byte_count(part->descriptor);
 }
@@ -128,7 +128,7 @@ static int refuse(const char *format, ...)
 /* What the datatype takes of memory. False: it is no datatype, or takes nothing, and the call may have the buffer as it
  * is: either it takes nothing from it, or it fails. Asking about a handle that is no datatype would call error handlers
  * before the call itself does. */
-static bool find_span(MPI_Fint number, struct mur_span *span)
+static bool find_span(MPI_Fint number, struct mur_section_span *span)
 {
     MPI_Datatype datatype = mur_datatype_in(number);
     MPI_Count lower;
@@ -141,7 +141,7 @@ static bool find_span(MPI_Fint number, struct mur_span *span)
 
 /* Whether the section has all bytes that `count` elements take; else sets the error. */
 static bool has_room(struct mur_sections *sections, const struct mur_descriptor *buffer, MPI_Count count,
-                     const struct mur_span *span)
+                     const struct mur_section_span *span)
 {
     MPI_Count last = (count - 1) * span->extent;
     MPI_Count low = span->true_lower + (last < 0 ? last : 0);
@@ -157,10 +157,10 @@ static bool has_room(struct mur_sections *sections, const struct mur_descriptor 
     return false;
 }
 
-static void add_typed(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer,
+static void add_typed(struct mur_sections *sections, struct mur_section_part *part, const struct mur_descriptor *buffer,
                       MPI_Count count, MPI_Fint datatype)
 {
-    struct mur_span span;
+    struct mur_section_span span;
     MPI_Datatype made;
 
     if (count <= 0 || !find_span(datatype, &span) || !has_room(sections, buffer, count, &span))
@@ -174,7 +174,8 @@ static void add_typed(struct mur_sections *sections, struct mur_part *part, cons
     part->datatype = mur_datatype_out(made);
 }
 
-static void add_copied(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer)
+static void add_copied(struct mur_sections *sections, struct mur_section_part *part,
+                       const struct mur_descriptor *buffer)
 {
     size_t bytes = byte_count(buffer), size = sizeof *buffer + (size_t)buffer->rank * sizeof buffer->dim[0];
 
@@ -190,10 +191,10 @@ static void add_copied(struct mur_sections *sections, struct mur_part *part, con
     part->address = part->copy;
 }
 
-static void add_parts(struct mur_sections *sections, struct mur_part *part, const struct mur_descriptor *buffer,
+static void add_parts(struct mur_sections *sections, struct mur_section_part *part, const struct mur_descriptor *buffer,
                       MPI_Count count, MPI_Fint datatype)
 {
-    struct mur_span span;
+    struct mur_section_span span;
 
     if (count <= 0 || sections->partitions <= 0 || !find_span(datatype, &span) ||
         !has_room(sections, buffer, count * sections->partitions, &span))
@@ -213,13 +214,13 @@ static void add_parts(struct mur_sections *sections, struct mur_part *part, cons
 void mur_section_add(struct mur_sections *sections, const struct mur_descriptor *buffer, enum mur_section_mode mode,
                      bool is_input, MPI_Count count, MPI_Fint datatype)
 {
-    struct mur_part *part = &sections->parts[sections->count++];
+    struct mur_section_part *part = &sections->parts[sections->count++];
 
-    *part = (struct mur_part){.address = buffer->base_addr,
-                              .small_count = (MPI_Fint)count,
-                              .large_count = count,
-                              .datatype = datatype,
-                              .is_input = is_input};
+    *part = (struct mur_section_part){.address = buffer->base_addr,
+                                      .small_count = (MPI_Fint)count,
+                                      .large_count = count,
+                                      .datatype = datatype,
+                                      .is_input = is_input};
     if (sections->code || mur_is_contiguous(buffer))
         return;
     if (mode == MUR_SECTION_TYPED)
@@ -230,7 +231,7 @@ void mur_section_add(struct mur_sections *sections, const struct mur_descriptor 
         add_copied(sections, part, buffer);
 }
 
-void mur_part_free(struct mur_part *part)
+void mur_part_free(struct mur_section_part *part)
 {
     free(part->copy);
     free(part->descriptor);
@@ -253,7 +254,7 @@ void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
     bool is_copied = false;
 
     for (int i = 0; i < sections->count; i++) {
-        struct mur_part *part = &sections->parts[i];
+        struct mur_section_part *part = &sections->parts[i];
 
         if (part->is_typed) {
             MPI_Datatype datatype = mur_datatype_in(part->datatype);
@@ -266,7 +267,7 @@ void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
         mur_pending_add(*sections->request, sections);
     } else {
         for (int i = 0; i < sections->count; i++) {
-            struct mur_part *part = &sections->parts[i];
+            struct mur_section_part *part = &sections->parts[i];
 
             if (part->copy && !part->is_input && !sections->code)
                 mur_section_scatter(part, 0, mur_part_bytes(part));

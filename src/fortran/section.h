@@ -41,12 +41,12 @@ static inline bool mur_is_plain(const struct mur_descriptor *buffer)
 enum mur_section_mode { MUR_SECTION_TYPED, MUR_SECTION_COPIED, MUR_SECTION_PARTS };
 
 /* What a datatype takes of memory, in bytes. */
-struct mur_span {
+struct mur_section_span {
     MPI_Count size, extent, true_lower, true_extent;
 };
 
 /* A buffer of a call. Address, count and datatype are what the call gets instead of the user's. */
-struct mur_part {
+struct mur_section_part {
     void *address;
     MPI_Fint small_count;
     MPI_Count large_count;
@@ -65,7 +65,7 @@ struct mur_sections {
     MPI_Fint partitions; /* of partitioned communication, else 0 */
     MPI_Fint code;
     int count;
-    struct mur_part parts[MUR_SECTION_BUFFERS];
+    struct mur_section_part parts[MUR_SECTION_BUFFERS];
 };
 
 /* Prepares the next buffer of the call. Sets `code` when it cannot be done. `count` and `datatype` are those that
@@ -82,17 +82,17 @@ typedef void mur_visit(void *context, char *place, size_t length);
 void mur_section_walk(const struct mur_descriptor *buffer, size_t first, size_t bytes, mur_visit *visit, void *context);
 
 /* Copies bytes of a section to the same place in a copy of all its elements, or back. */
-void mur_section_gather(const struct mur_part *part, size_t first, size_t bytes);
-void mur_section_scatter(const struct mur_part *part, size_t first, size_t bytes);
+void mur_section_gather(const struct mur_section_part *part, size_t first, size_t bytes);
+void mur_section_scatter(const struct mur_section_part *part, size_t first, size_t bytes);
 
 /* Makes the datatype, already committed, of `count` elements of another over a section. The span is that of the other.
  */
-int mur_section_type(const struct mur_descriptor *buffer, const struct mur_span *span, MPI_Count count,
+int mur_section_type(const struct mur_descriptor *buffer, const struct mur_section_span *span, MPI_Count count,
                      MPI_Datatype datatype, MPI_Datatype *made);
 
 /* Takes over the copies of a call until its request is complete (pending.c). */
 void mur_pending_add(MPI_Fint request, const struct mur_sections *sections);
 /* The size of the copy in bytes. */
-size_t mur_part_bytes(const struct mur_part *part);
-void mur_part_free(struct mur_part *part);
+size_t mur_part_bytes(const struct mur_section_part *part);
+void mur_part_free(struct mur_section_part *part);
 #endif

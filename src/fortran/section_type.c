@@ -116,8 +116,8 @@ static void blocks_free(struct blocks *blocks)
 
 /* The blocks of one element of the datatype in the virtual buffer. `map` and `packed` have room for its true extent and
  * its size. */
-static int find_positions(const struct mur_span *span, MPI_Datatype datatype, unsigned char *map, unsigned char *packed,
-                          MPI_Count *positions)
+static int find_positions(const struct mur_section_span *span, MPI_Datatype datatype, unsigned char *map,
+                          unsigned char *packed, MPI_Count *positions)
 {
     for (int shift = 0; shift == 0 || (shift < 64 && (span->true_extent - 1) >> shift > 0); shift += 8) {
         MPI_Count position = 0;
@@ -134,7 +134,7 @@ static int find_positions(const struct mur_span *span, MPI_Datatype datatype, un
     return MPI_SUCCESS;
 }
 
-static int find_blocks(const struct mur_span *span, MPI_Datatype datatype, struct blocks *blocks)
+static int find_blocks(const struct mur_section_span *span, MPI_Datatype datatype, struct blocks *blocks)
 {
     unsigned char *map = malloc((size_t)span->true_extent), *packed = malloc((size_t)span->size);
     MPI_Count *positions = calloc((size_t)span->size, sizeof *positions);
@@ -207,7 +207,7 @@ static int type_of_blocks(const struct blocks *blocks, MPI_Datatype basic, MPI_D
                                        made);
 }
 
-static int make_of_blocks(const struct mur_descriptor *buffer, const struct mur_span *span, MPI_Count count,
+static int make_of_blocks(const struct mur_descriptor *buffer, const struct mur_section_span *span, MPI_Count count,
                           MPI_Datatype datatype, MPI_Datatype *made)
 {
     struct blocks virtual = {0}, real = {.base = buffer->base_addr};
@@ -228,7 +228,7 @@ static int make_of_blocks(const struct mur_descriptor *buffer, const struct mur_
 
 /* ---- */
 
-int mur_section_type(const struct mur_descriptor *buffer, const struct mur_span *span, MPI_Count count,
+int mur_section_type(const struct mur_descriptor *buffer, const struct mur_section_span *span, MPI_Count count,
                      MPI_Datatype datatype, MPI_Datatype *made)
 {
     bool has_gaps = span->size != span->extent || span->size != span->true_extent || span->true_lower != 0;

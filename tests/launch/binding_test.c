@@ -11,7 +11,7 @@
 
 /* Two sockets, three cores each, two threads a core: core c has the CPUs c and c + 6. The first two cores of a socket
  * share an L2 cache, the third has one for itself. */
-static struct mur_topology machine;
+static struct mur_hardware machine;
 
 static void add_set(enum mur_part part, const char *cpus)
 {
@@ -116,7 +116,7 @@ static void test_choices(void)
 /* A machine without sockets or NUMA nodes is one of each; CPUs outside the mask are in no set. */
 static void test_missing(void)
 {
-    machine = (struct mur_topology){0};
+    machine = (struct mur_hardware){0};
     add_set(MUR_PART_HWTHREAD, "2");
     add_set(MUR_PART_HWTHREAD, "5");
     add_set(MUR_PART_MACHINE, "2+5");
@@ -166,7 +166,7 @@ static void test_random(void)
 /* What /sys says holds together: the parts of a kind are disjoint, and all cores together are all CPUs. */
 static void test_sys(void)
 {
-    struct mur_topology topology = {0};
+    struct mur_hardware topology = {0};
     cpu_set_t mask;
 
     if (access("/sys/devices/system/cpu", F_OK)) {
@@ -189,7 +189,7 @@ static void test_sys(void)
 /* hwloc makes up machines from a text; their CPUs are numbered in order, and those beyond our mask fall away. */
 static int test_hwloc(void)
 {
-    struct mur_topology topology;
+    struct mur_hardware topology;
     struct mur_problem problem;
     cpu_set_t mask;
     cpu_set_t first;
@@ -203,7 +203,7 @@ static int test_hwloc(void)
     CPU_SET(1, &first);
     CHECK(sched_setaffinity(0, sizeof first, &first) == 0);
     setenv("HWLOC_SYNTHETIC", "pack:2 numa:1 core:1 pu:1", 1);
-    topology = (struct mur_topology){0};
+    topology = (struct mur_hardware){0};
     if (!mur_topology_read_hwloc(&topology, &first, &problem)) {
         CHECK(mur_topology_load(&topology, &problem)); /* from /sys */
         printf("skipped: %s\n", problem.text);

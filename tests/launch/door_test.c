@@ -77,11 +77,11 @@ static void listens_where_it_may(void)
 {
     struct sockaddr_storage name;
 
-    CHECK(door.listener.step_count > 0);
-    for (int i = 0; i < door.listener.step_count; i++) {
+    CHECK(door.listener.socket_count > 0);
+    for (int i = 0; i < door.listener.socket_count; i++) {
         socklen_t length = sizeof name;
 
-        CHECK(getsockname(door.listener.steps[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
+        CHECK(getsockname(door.listener.sockets[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
         if (name.ss_family == AF_INET)
             CHECK(((struct sockaddr_in *)&name)->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
         else

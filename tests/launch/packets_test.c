@@ -150,11 +150,11 @@ static void forgotten(bool receiver_ends)
 
 static void frames_hold_together(void)
 {
-    static struct mur_frame frame, got;
+    static struct mur_tree_frame frame, got;
     static char data[sizeof frame + 1];
     size_t head;
 
-    frame = (struct mur_frame){.kind = MUR_FRAME_DONE, .rank = 7};
+    frame = (struct mur_tree_frame){.kind = MUR_FRAME_DONE, .rank = 7};
     head = mur_frame_bytes(&frame);
     memcpy(data, &frame, sizeof frame);
     CHECK(mur_frame_unpack(&got, data, head) && got.rank == 7 && got.length == 0);
@@ -182,7 +182,7 @@ static void frames_end(void)
 {
     struct itimerval soon = {.it_value.tv_usec = 1000, .it_interval.tv_usec = 1000}, never = {0};
     struct sigaction action = {.sa_handler = interrupt};
-    struct mur_frame frame = {.kind = MUR_FRAME_DONE}, got;
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_DONE}, got;
     int pair[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);
@@ -204,7 +204,7 @@ static void frames_end(void)
 /* One who ended with a frame unread had sent one before. */
 static void frames_of_the_dead(void)
 {
-    struct mur_frame frame = {.kind = MUR_FRAME_DONE, .rank = 3}, got;
+    struct mur_tree_frame frame = {.kind = MUR_FRAME_DONE, .rank = 3}, got;
     int pair[2];
 
     CHECK(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) == 0);

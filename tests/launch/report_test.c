@@ -64,7 +64,7 @@ static void cpus_of_a_job(void)
     CHECK(wanted > 0);
 }
 
-static void check_line(const struct mur_frame *failure, int ended, const char *wanted, int code)
+static void check_line(const struct mur_tree_frame *failure, int ended, const char *wanted, int code)
 {
     listen_up();
     mur_report_failure(&job, failure, ended);
@@ -77,7 +77,7 @@ static void check_line(const struct mur_frame *failure, int ended, const char *w
 
 static void failures_of_ranks(void)
 {
-    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40};
+    struct mur_tree_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40};
 
     f.cause = MUR_CAUSE_SIGNAL;
     f.signal = SIGKILL;
@@ -106,7 +106,7 @@ static void failures_of_ranks(void)
 
 static void failures_that_tell(void)
 {
-    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40, .cause = MUR_CAUSE_ABORT};
+    struct mur_tree_frame f = {.kind = MUR_FRAME_FAILURE, .rank = 2, .pid = 40, .cause = MUR_CAUSE_ABORT};
 
     mur_frame_set_text(&f, "why");
     check_line(&f, 0, "why\nmpiexec: rank 2 on here (pid 40) aborted the job with code 0\n", 0);
@@ -118,7 +118,7 @@ static void failures_that_tell(void)
     check_line(&f, 0, "mpiexec: rank 2 on here (pid 40) aborted the job with code 257\n", 1);
     mur_frame_set_failure(&f, "cannot");
     check_line(&f, 0, "mpiexec: cannot\n", MUR_EXIT_TROUBLE);
-    f = (struct mur_frame){.rank = 2, .pid = 40, .cause = MUR_CAUSE_MISSING, .standing.highest_rank = 4};
+    f = (struct mur_tree_frame){.rank = 2, .pid = 40, .cause = MUR_CAUSE_MISSING, .standing.highest_rank = 4};
     check_line(
         &f, 0,
         "mpiexec: rank 2 on here (pid 40) exited with code 0 without MPI_Init, and rank 4, which is in MPI, would "
@@ -141,7 +141,7 @@ static void failures_that_tell(void)
 /* The exit code tells all of a job of one. */
 static void small_jobs(void)
 {
-    struct mur_frame f = {.kind = MUR_FRAME_FAILURE, .pid = 40, .cause = MUR_CAUSE_EXIT, .code = 3};
+    struct mur_tree_frame f = {.kind = MUR_FRAME_FAILURE, .pid = 40, .cause = MUR_CAUSE_EXIT, .code = 3};
 
     job.size = 1;
     check_line(&f, 0, "", 3);
@@ -155,7 +155,7 @@ static void check_exits(const int outcomes[RANKS], const char *wanted)
     struct mur_exits exits = {0};
 
     for (int rank = 0; rank < RANKS; rank++) {
-        struct mur_frame exited = {.rank = rank, .code = outcomes[rank], .signal = -outcomes[rank]};
+        struct mur_tree_frame exited = {.rank = rank, .code = outcomes[rank], .signal = -outcomes[rank]};
 
         if (outcomes[rank] < 0)
             exited.code = 0;
@@ -189,7 +189,7 @@ static void long_lists(void)
 
     job.size = MANY;
     for (int rank = 0; rank < MANY; rank++)
-        mur_exits_note(&exits, &job, &(struct mur_frame){.rank = rank, .code = rank % 2});
+        mur_exits_note(&exits, &job, &(struct mur_tree_frame){.rank = rank, .code = rank % 2});
     listen_up();
     mur_exits_print(&exits, &job);
     first = heard();
