@@ -124,6 +124,9 @@ const struct mur_row mur_table[] = {
     {MUR_EXSCAN,           MUR_MIXED,    16,  262144, "chain"},
     {MUR_EXSCAN,           MUR_MIXED,    128,       0, "hierarchical"},
     /* end of the rows */
+    /* By arithmetic: where every rank has lanes to all others, these take more memory than the data. */
+    {MUR_ALLTOALL,         MUR_ONE_NODE, 512,      0, "bruck"},
+    {MUR_ALLTOALL,         MUR_ONE_NODE, 512,  16384, "pairwise"},
 };
 /* clang-format on */
 const size_t mur_table_count = sizeof mur_table / sizeof mur_table[0];

@@ -2,8 +2,11 @@
 /* All-to-all, plain, with counts and with types: pairwise. In step k each rank sends to the one k after it and receives
  * from the one k before it; a few steps make a round, so that neither one pair nor all pairs at once are waited for. In
  * place, partners exchange block by block through a copy. */
+#include <string.h>
+
 #include "coll/coll.h"
 #include "coll/schedule/inter.h"
+#include "datatype/layout.h"
 
 enum { STEPS_A_ROUND = 8 };
 
@@ -68,56 +71,127 @@ void mur_coll_alltoall(struct mur_schedule *s, const struct mur_blocks *from, co
         exchange(s, from, to);
 }
 
-/* The blocks whose number has the bit, from or to the places that they have among all. */
-static MPI_Count select_blocks(struct mur_schedule *s, char *all, char *some, MPI_Count bytes, int bit,
-                               bool is_gathering)
-{
-    struct mur_type *byte = mur_type_find(MPI_BYTE);
-    MPI_Count count = 0;
+/* ---- Bruck ---- */
 
-    for (int i = 0; i < s->comm->size; i++) {
-        if (!(i & bit))
-            continue;
-        if (is_gathering)
-            mur_schedule_copy(s, all + i * bytes, bytes, byte, some + count * bytes, bytes, byte);
-        else
-            mur_schedule_copy(s, some + count * bytes, bytes, byte, all + i * bytes, bytes, byte);
-        count++;
-    }
-    return count;
+/* What the steps of one exchange work on. Its copies are functions, not steps of their own: those would be n log n. */
+struct bruck {
+    char *all;      /* block i is for the rank i behind its holder */
+    char *out, *in; /* the blocks that a round sends and receives, one behind the other */
+    size_t bytes;   /* of a block */
+    int rank, size; /* of the communicator */
+    struct mur_blocks to;
+};
+
+/* One round: the blocks whose number has the bit. They come in runs of as many. */
+struct bruck_round {
+    struct bruck *exchange;
+    int bit;
+};
+
+static int run_length(const struct bruck_round *round, int first)
+{
+    return first + round->bit < round->exchange->size ? round->bit : round->exchange->size - first;
 }
 
-/* Small blocks: log2(size) rounds (Bruck and others 1997). Block i is for the rank i behind its holder at first, and
- * travels the distances that are the bits of i; in the end it is the one from the rank i before. */
+static int pack_round(struct mur_schedule *s, void *argument)
+{
+    const struct bruck_round *round = argument;
+    const struct bruck *b = round->exchange;
+    char *out = b->out;
+
+    (void)s;
+    for (int i = round->bit; i < b->size; i += 2 * round->bit) {
+        size_t bytes = b->bytes * (size_t)run_length(round, i);
+
+        memcpy(out, b->all + (size_t)i * b->bytes, bytes);
+        out += bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+static int unpack_round(struct mur_schedule *s, void *argument)
+{
+    const struct bruck_round *round = argument;
+    const struct bruck *b = round->exchange;
+    const char *in = b->in;
+
+    (void)s;
+    for (int i = round->bit; i < b->size; i += 2 * round->bit) {
+        size_t bytes = b->bytes * (size_t)run_length(round, i);
+
+        memcpy(b->all + (size_t)i * b->bytes, in, bytes);
+        in += bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+/* In the end block i is the one from the rank i before. */
+static int deliver(struct mur_schedule *s, void *argument)
+{
+    const struct bruck *b = argument;
+    struct mur_type *byte = mur_type_find(MPI_BYTE);
+
+    (void)s;
+    for (int i = 0; i < b->size; i++)
+        mur_copy_typed(b->all + (size_t)i * b->bytes, (MPI_Count)b->bytes, byte,
+                       mur_block(&b->to, (b->rank - i + b->size) % b->size), b->to.count, b->to.type);
+    return MPI_SUCCESS;
+}
+
+static struct bruck *describe_bruck(struct mur_schedule *s, const struct mur_blocks *to)
+{
+    struct bruck *b = mur_schedule_memory(s, sizeof *b);
+    MPI_Count bytes = to->count * to->type->size;
+
+    if (!b)
+        return NULL;
+    *b = (struct bruck){.bytes = (size_t)bytes, .rank = s->comm->rank, .size = s->comm->size, .to = *to};
+    b->all = mur_schedule_memory(s, b->bytes * (size_t)b->size);
+    b->out = mur_schedule_memory(s, b->bytes * (size_t)b->size);
+    b->in = mur_schedule_memory(s, b->bytes * (size_t)b->size);
+    return b->all && b->out && b->in ? b : NULL;
+}
+
+static void add_round(struct mur_schedule *s, struct bruck *b, int bit)
+{
+    struct bruck_round *round = mur_schedule_memory(s, sizeof *round);
+    struct mur_type *byte = mur_type_find(MPI_BYTE);
+    MPI_Count bytes = 0;
+
+    if (!round)
+        return;
+    *round = (struct bruck_round){b, bit};
+    for (int i = bit; i < b->size; i += 2 * bit)
+        bytes += (MPI_Count)b->bytes * run_length(round, i);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, pack_round, round);
+    mur_schedule_fence(s);
+    mur_schedule_receive(s, b->in, bytes, byte, (b->rank - bit + b->size) % b->size);
+    mur_schedule_send(s, b->out, bytes, byte, (b->rank + bit) % b->size);
+    mur_schedule_fence(s);
+    mur_schedule_call(s, unpack_round, round);
+}
+
+/* Small blocks: log2(size) rounds (Bruck and others 1997). Block i travels the distances that are the bits of i. */
 void mur_coll_alltoall_bruck(struct mur_schedule *s, const struct mur_blocks *from, const struct mur_blocks *to)
 {
-    struct mur_type *byte = mur_type_find(MPI_BYTE);
     const struct mur_blocks *source = from->buffer == MPI_IN_PLACE ? to : from;
+    struct mur_type *byte = mur_type_find(MPI_BYTE);
     int rank = s->comm->rank, size = s->comm->size;
-    MPI_Count bytes = to->count * to->type->size;
-    char *all = mur_schedule_memory(s, (size_t)(bytes * size));
-    char *out = mur_schedule_memory(s, (size_t)(bytes * size)), *in = mur_schedule_memory(s, (size_t)(bytes * size));
+    struct bruck *b = describe_bruck(s, to);
+    MPI_Count bytes;
 
-    if (!all || !out || !in)
+    if (!b)
         return;
-    mur_schedule_copy(s, mur_block(source, rank), source->count * (size - rank), source->type, all,
+    bytes = (MPI_Count)b->bytes;
+    mur_schedule_copy(s, mur_block(source, rank), source->count * (size - rank), source->type, b->all,
                       bytes * (size - rank), byte);
     if (rank)
-        mur_schedule_copy(s, mur_block(source, 0), source->count * rank, source->type, all + bytes * (size - rank),
+        mur_schedule_copy(s, mur_block(source, 0), source->count * rank, source->type, b->all + bytes * (size - rank),
                           bytes * rank, byte);
-    for (int bit = 1; bit < size; bit *= 2) {
-        MPI_Count count;
-
-        mur_schedule_fence(s);
-        count = select_blocks(s, all, out, bytes, bit, true);
-        mur_schedule_fence(s);
-        mur_schedule_receive(s, in, count * bytes, byte, (rank - bit + size) % size);
-        mur_schedule_send(s, out, count * bytes, byte, (rank + bit) % size);
-        mur_schedule_fence(s);
-        select_blocks(s, all, in, bytes, bit, false);
-    }
+    for (int bit = 1; bit < size; bit *= 2)
+        add_round(s, b, bit);
     mur_schedule_fence(s);
-    for (int i = 0; i < size; i++)
-        mur_schedule_copy(s, all + i * bytes, bytes, byte, mur_block(to, (rank - i + size) % size), to->count,
-                          to->type);
+    mur_schedule_hold(s, to->type);
+    mur_schedule_call(s, deliver, b);
 }
