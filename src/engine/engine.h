@@ -83,11 +83,12 @@ void mur_engine_come_back(void);
 bool mur_progress(void);
 
 /* What was kept back goes out now: at the end of calls that complete something, after which the caller may compute for
- * long. */
+ * long. Where it waits for a connection, the call stays for a moment, so that the connection can be made. */
+void mur_engine_flush_slow(void);
 static inline void mur_engine_flush(void)
 {
-    if (__builtin_expect(mur_transport_has_unsent, 0))
-        mur_engine.network->flush();
+    if (__builtin_expect(mur_transport_has_unsent | mur_transport_has_early, 0))
+        mur_engine_flush_slow();
 }
 
 /* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). */

@@ -152,6 +152,15 @@ void mur_wait_for(const volatile uint8_t *flag)
     mur_engine_flush();
 }
 
+void mur_engine_flush_slow(void)
+{
+    struct mur_waiter waiter = {0};
+
+    while (mur_engine.network->flush())
+        if (!mur_progress())
+            mur_waiter_idle(&waiter);
+}
+
 void mur_engine_pass(void)
 {
     mur_engine.calls = 0;

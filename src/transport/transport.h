@@ -93,8 +93,8 @@ extern mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
 typedef void *mur_frame_placer(struct mur_peer *peer, const struct mur_frame *frame);
 extern mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
 
-/* The network keeps frames back. */
-extern bool mur_transport_has_unsent;
+/* The network keeps frames back; and some wait for a connection that is being made. */
+extern bool mur_transport_has_unsent, mur_transport_has_early;
 
 /* The engine has given its core to others since the last progress: whatever is polled now and then only should be
  * polled now, for each pass may take as long as many. The transport that does takes it back. */
@@ -175,9 +175,10 @@ struct mur_transport {
     bool (*send_straight)(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
                           mur_sent_function *sent, void *argument);
 
-    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent). NULL: nothing ever is. Progress
-     * does so too. */
-    void (*flush)(void);
+    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent); progress does so too. True:
+     * frames wait for connections (mur_transport_has_early), which are made only while this process makes progress, so
+     * a caller who is about to leave MPI should make some, and ask again. NULL: neither ever is. */
+    bool (*flush)(void);
 
     /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
     int (*progress)(void);

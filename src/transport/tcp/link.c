@@ -29,8 +29,10 @@ enum {
     CALL_MAX_MS = 60000,
     PAUSE_MIN_MS = 10, /* after all addresses have failed; doubles each time */
     PAUSE_MAX_MS = 1000,
-    REFUSED_MS = 200,  /* who refuses calls for so long has ended: a process listens as long as it lives */
-    CROSSED_MS = 3000, /* how long the peer's call may take, which it says is under way */
+    REFUSED_MS = 200,   /* who refuses calls for so long has ended: a process listens as long as it lives */
+    CROSSED_MS = 3000,  /* how long the peer's call may take, which it says is under way */
+    STAY_MS = 100,      /* a call that is about to leave MPI stays for connections, */
+    STAY_ALL_MS = 1000, /* and all calls together */
 };
 
 uint64_t mur_tcp_now(void)
@@ -401,6 +403,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     link->fd = fd;
     link->connections++;
     link->state = MUR_LINK_UP;
+    link->is_given_up = false;
     link->tries = 0;
     link->address = 0;
     link->watched = EPOLLIN;
@@ -566,6 +569,50 @@ uint64_t mur_links_due(void)
     if (due_of(link) < due)
         due = due_of(link);
     return due;
+}
+
+/* ---- staying for connections ---- */
+
+/* Whether a call should stay for this one. */
+static bool is_early(const struct mur_link *link)
+{
+    return link->state != MUR_LINK_UP && !mur_link_is_over(link) && link->sent < link->queued && !link->is_given_up;
+}
+
+static void stop_staying(uint64_t now)
+{
+    if (mur_tcp.early_since)
+        mur_tcp.early_so_far += now - mur_tcp.early_since;
+    mur_tcp.early_since = 0;
+    mur_transport_has_early = false;
+}
+
+/* A peer that is inside MPI answers at once; one that computes may not for hours, and each is waited for once. */
+bool mur_links_are_early(void)
+{
+    uint64_t now = mur_tcp_now(), allowed;
+    struct mur_link *link, *first = NULL;
+
+    LIST_FOREACH(link, &mur_tcp.links, in_links)
+    if (!first && is_early(link))
+        first = link;
+    if (!first) {
+        stop_staying(now);
+        return false;
+    }
+    if (!mur_tcp.early_since)
+        mur_tcp.early_since = now;
+    allowed = mur_tcp.early_so_far < STAY_ALL_MS ? STAY_ALL_MS - mur_tcp.early_so_far : 0;
+    allowed = allowed < STAY_MS ? allowed : STAY_MS;
+    if (now - mur_tcp.early_since < allowed) {
+        mur_tcp_set_timer(mur_tcp.early_since + allowed);
+        return true;
+    }
+    LIST_FOREACH(link, &mur_tcp.links, in_links)
+    if (is_early(link))
+        link->is_given_up = true;
+    stop_staying(now);
+    return false;
 }
 
 /* ---- hot links ---- */

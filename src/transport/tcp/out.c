@@ -216,6 +216,8 @@ void mur_out_flush_all(void)
 /* After a frame has been appended. */
 static void write_or_wait(struct mur_link *link)
 {
+    if (link->state != MUR_LINK_UP && !link->is_given_up)
+        mur_transport_has_early = true;
     if (link->state != MUR_LINK_UP || link->is_full)
         return;
     if (link->queued - link->sent >= GATHER || mur_clock_ns() - link->last_send > PAUSE)

@@ -204,6 +204,12 @@ static int poll_hot(void)
     return moved;
 }
 
+static bool tcp_flush(void)
+{
+    mur_out_flush_all();
+    return mur_transport_has_early && mur_links_are_early();
+}
+
 /* All links that have anything. */
 static int poll_all(void)
 {
@@ -542,7 +548,7 @@ struct mur_transport mur_tcp_transport = {
     .send_packed = mur_out_send_packed,
     .straight_max = MUR_TCP_STRAIGHT_MAX,
     .send_straight = mur_out_send_straight,
-    .flush = mur_out_flush_all,
+    .flush = tcp_flush,
     .progress = tcp_progress,
     .prepare_sleep = tcp_prepare_sleep,
     .sleep = tcp_sleep,

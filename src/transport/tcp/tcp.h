@@ -93,6 +93,7 @@ struct mur_link {
     uint64_t last_send;                   /* of mur_clock_ns */
     bool is_unsent;                       /* in the list of links that keep frames back */
     bool is_full;                         /* the socket takes no more for now */
+    bool is_given_up;                     /* calls do not stay for this connection any more; until it is made */
     struct mur_link *next_unsent;
     struct mur_pipe *pipe; /* of a straight segment under way; what it holds comes next */
     bool has_said_bye;
@@ -175,6 +176,8 @@ struct mur_tcp {
     int called_count, silent_count;         /* of those who have called: who have said who they are, and who have not */
     int looks;                              /* passes that ask epoll at once, since a greeting has just gone on */
     uint32_t passes;
+    uint64_t early_since;  /* ms; when a call began to stay for connections; 0: none does */
+    uint64_t early_so_far; /* ms; how long calls have stayed */
     bool is_finishing;
     bool is_deaf; /* it has left MPI, and takes no calls */
 };
@@ -283,6 +286,10 @@ void mur_link_free(struct mur_peer *peer); /* which has none, or one that is ove
 void mur_link_answers(void);               /* of the launcher */
 int mur_links_tick(uint64_t now);          /* how many it has acted on */
 uint64_t mur_links_due(void);              /* ms; UINT64_MAX: never */
+
+/* Whether a call that is about to leave MPI should stay for connections: without progress they are not made, and what
+ * was sent over them would not arrive before this process calls MPI again. */
+bool mur_links_are_early(void);
 void mur_link_heat(struct mur_link *link);
 void mur_link_cool(struct mur_link *link);
 
