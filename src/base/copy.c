@@ -5,8 +5,7 @@
 #include <stdint.h>
 
 #ifdef __SSE2__
-
-typedef long long word16 __attribute__((vector_size(16), may_alias));
+#include <emmintrin.h>
 
 /* Whole lines go to memory in one go each. */
 void mur_copy_past_part(void *out_, const void *in_, size_t bytes)
@@ -23,25 +22,25 @@ void mur_copy_past_part(void *out_, const void *in_, size_t bytes)
     for (out += before, in += before, bytes -= before; bytes >= 64; out += 64, in += 64, bytes -= 64) {
         const mur_word16 *from = (const mur_word16 *)in;
         mur_word16 a = from[0], b = from[1], c = from[2], d = from[3];
-        word16 *to = (word16 *)out;
+        __m128i *to = (__m128i *)out;
 
-        __builtin_ia32_movntdq(to, a);
-        __builtin_ia32_movntdq(to + 1, b);
-        __builtin_ia32_movntdq(to + 2, c);
-        __builtin_ia32_movntdq(to + 3, d);
+        _mm_stream_si128(to, (__m128i)a);
+        _mm_stream_si128(to + 1, (__m128i)b);
+        _mm_stream_si128(to + 2, (__m128i)c);
+        _mm_stream_si128(to + 3, (__m128i)d);
     }
     mur_copy_small(out, in, bytes);
 }
 
 void mur_copy_past_end(void)
 {
-    __builtin_ia32_sfence();
+    _mm_sfence();
 }
 
 void mur_copy_forget(void *memory, size_t bytes)
 {
     for (size_t at = 0; at < bytes; at += 64)
-        __builtin_ia32_clflush((char *)memory + at);
+        _mm_clflush((char *)memory + at);
 }
 
 #else
