@@ -119,6 +119,10 @@ int main(int argc, char **argv)
         {"alltoall", "bruck"},          {"reduce", "rabenseifner"},     {"reduce", "chain"},
         {"allreduce", "ring"},          {"allreduce", "reduce-bcast"},  {"reduce_scatter", "halving"},
         {"reduce_scatter", "pairwise"}};
+    static const char *const board[][2] = {{"bcast", "board-slots"},      {"bcast", "board-pieces"},
+                                           {"gather", "board-blocks"},    {"scatter", "board-cells"},
+                                           {"allgather", "board-slices"}, {"alltoall", "board-cells"},
+                                           {"reduce", "board-parts"},     {"allreduce", "board-parts"}};
     static const char *const kinds[] = {"barrier",  "bcast",  "gather",    "scatter",       "allgather",
                                         "alltoall", "reduce", "allreduce", "reduce_scatter"};
     int provided, is_mixed = argc > 1;
@@ -131,8 +135,13 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
         check_algorithm(algorithms[i][0], algorithms[i][1], 1);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        check_algorithm(kinds[i], "hierarchical", is_mixed); /* falls back where there are no nodes to go by */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        check_algorithm(kinds[i], "hierarchical", is_mixed); /* falls back where there are no nodes to go by, */
+        check_algorithm(kinds[i], "board-lines", !is_mixed); /* or several, */
+        check_algorithm(kinds[i], "board-tree", 0);          /* or few ranks */
+    }
+    for (size_t i = 0; i < sizeof board / sizeof *board; i++)
+        check_algorithm(board[i][0], board[i][1], !is_mixed);
     check_errors();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
