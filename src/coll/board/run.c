@@ -124,11 +124,7 @@ static advance_function *choose_reduction(const struct mur_collective *c, const 
 
 static size_t all_bytes(const struct mur_blocks *blocks, int ranks)
 {
-    MPI_Count count = 0;
-
-    for (int rank = 0; rank < ranks; rank++)
-        count += mur_block_count(blocks, rank);
-    return (size_t)(count * blocks->type->size);
+    return (size_t)(mur_blocks_count(blocks, ranks) * blocks->type->size);
 }
 
 /* Blocks that are of one size, too large for slots, and so many bytes in all. */
