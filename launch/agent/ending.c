@@ -120,6 +120,7 @@ void mur_agent_kill_all(void *owner)
         agent->killed += agent->running;
         agent->running = 0;
         agent->has_descendants = false;
+        mur_loop_unwatch(agent->loop, &agent->children); /* they may yet end, but have been counted */
     }
     if (agent->has_descendants)
         mur_timer_set(&agent->kill_timer, KILL_AGAIN_MS);

@@ -49,6 +49,16 @@ static inline MPI_Count mur_block_count(const struct mur_blocks *blocks, int ran
     return blocks->is_irregular ? mur_counts_at(blocks->counts, rank) : blocks->count;
 }
 
+/* Elements of the blocks of so many ranks. */
+static inline MPI_Count mur_blocks_count(const struct mur_blocks *blocks, int ranks)
+{
+    MPI_Count count = 0;
+
+    for (int rank = 0; rank < ranks; rank++)
+        count += mur_block_count(blocks, rank);
+    return count;
+}
+
 static inline struct mur_type *mur_block_type(const struct mur_blocks *blocks, int rank)
 {
     if (!blocks->types)
@@ -85,6 +95,8 @@ void mur_coll_allreduce(struct mur_schedule *s, const void *sendbuf, void *recvb
 /* Rank i gets the i-th block; of `blocks` only the counts and the type matter. */
 void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
                              const struct mur_blocks *blocks, struct mur_op *op);
+/* Its end: rank 0 has all blocks, one behind the other, and gives each rank its own. */
+void mur_coll_deal(struct mur_schedule *s, const char *all, void *recvbuf, const struct mur_blocks *blocks);
 void mur_coll_scan(struct mur_schedule *s, const void *sendbuf, void *recvbuf, MPI_Count count, struct mur_type *type,
                    struct mur_op *op, bool is_inclusive);
 

@@ -101,15 +101,6 @@ static struct amount amount_of_blocks(const struct mur_blocks *blocks)
     return is_known ? amount_of(blocks->count, blocks->type) : nothing;
 }
 
-static MPI_Count all_elements(const struct mur_blocks *blocks, const struct mur_comm *comm)
-{
-    MPI_Count count = 0;
-
-    for (int i = 0; i < own_size(comm); i++)
-        count += mur_block_count(blocks, i);
-    return count;
-}
-
 /* What this rank sends and receives, where it matters, as one amount each. */
 static void fill_amounts(struct notice *notice, const struct mur_collective *c, const struct mur_comm *comm)
 {
@@ -142,7 +133,7 @@ static void fill_amounts(struct notice *notice, const struct mur_collective *c, 
         notice->received = received;
         break;
     case MUR_REDUCE_SCATTER:
-        notice->received = amount_of(all_elements(&c->to, comm), c->to.type);
+        notice->received = amount_of(mur_blocks_count(&c->to, own_size(comm)), c->to.type);
         break;
     default:
         notice->sent = sent;

@@ -234,12 +234,7 @@ static void file_free(struct mur_file *file)
     if (file->fd >= 0)
         close(file->fd);
     mur_area_close(file->area);
-    if (file->etype)
-        mur_type_release(file->etype);
-    if (file->filetype)
-        mur_type_release(file->filetype);
-    if (file->shape)
-        mur_type_release(file->shape);
+    mur_view_drop_types(file);
     if (file->info)
         mur_info_free(file->info);
     mur_errhandler_release(file->errhandler);

@@ -111,6 +111,7 @@ void mur_aggregators_drop(struct mur_file *file);
 /* view.c. Collective: the ranks tell each other about their views. */
 int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type *etype, struct mur_type *filetype,
                  const char *datarep);
+void mur_view_drop_types(const struct mur_file *file); /* that it has */
 
 /* Whether so many etypes from an offset on end where a file can end. */
 bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count etypes);

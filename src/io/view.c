@@ -252,7 +252,7 @@ struct parts {
     bool is_tiled;
 };
 
-static void adopt(struct mur_file *file, const struct parts *parts)
+void mur_view_drop_types(const struct mur_file *file)
 {
     if (file->etype)
         mur_type_release(file->etype);
@@ -260,6 +260,11 @@ static void adopt(struct mur_file *file, const struct parts *parts)
         mur_type_release(file->filetype);
     if (file->shape)
         mur_type_release(file->shape);
+}
+
+static void adopt(struct mur_file *file, const struct parts *parts)
+{
+    mur_view_drop_types(file);
     mur_type_retain(parts->etype);
     mur_type_retain(parts->filetype);
     mur_type_retain(parts->shape);

@@ -176,6 +176,21 @@ static int complete_one(int count, const MPI_Request requests[])
     return answer;
 }
 
+/* The same, but never -1. */
+static int wait_for_one(int count, const MPI_Request requests[])
+{
+    struct mur_waiter waiter = {0};
+    int found;
+
+    while ((found = complete_one(count, requests)) == -1) {
+        if (mur_progress())
+            waiter = (struct mur_waiter){0};
+        else
+            mur_waiter_idle(&waiter);
+    }
+    return found;
+}
+
 static int find_all(int count, const MPI_Request requests[])
 {
     for (int i = 0; i < count; i++) {
@@ -201,17 +216,11 @@ static int finish_any(int found, MPI_Request requests[], int *index, MPI_Status 
 
 int mur_mpi_waitany(int count, MPI_Request array_of_requests[], int *index, MPI_Status *status)
 {
-    struct mur_waiter waiter = {0};
     int rc = find_all(count, array_of_requests), found;
 
     if (rc)
         return rc;
-    while ((found = complete_one(count, array_of_requests)) == -1) {
-        if (mur_progress())
-            waiter = (struct mur_waiter){0};
-        else
-            mur_waiter_idle(&waiter);
-    }
+    found = wait_for_one(count, array_of_requests);
     mur_engine_flush();
     return finish_any(found, array_of_requests, index, status);
 }
@@ -269,17 +278,11 @@ static int finish_some(int count, MPI_Request requests[], int *outcount, int ind
 int mur_mpi_waitsome(int incount, MPI_Request array_of_requests[], int *outcount, int array_of_indices[],
                      MPI_Status array_of_statuses[])
 {
-    struct mur_waiter waiter = {0};
     int rc = find_all(incount, array_of_requests), found;
 
     if (rc)
         return rc;
-    while ((found = complete_one(incount, array_of_requests)) == -1) {
-        if (mur_progress())
-            waiter = (struct mur_waiter){0};
-        else
-            mur_waiter_idle(&waiter);
-    }
+    found = wait_for_one(incount, array_of_requests);
     if (found == -2) {
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;

@@ -148,6 +148,91 @@ static void check_roots(void)
         }
 }
 
+/* ---- what is said ---- */
+
+static void keep_first(void *in, void *inout, int *count, MPI_Datatype *type)
+{
+    (void)in, (void)inout, (void)count, (void)type;
+}
+
+/* Returns whether the call has failed; it has then said this, and is of this class. */
+static int says(int code, int class, const char *expected)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int found, length;
+
+    MPI_Error_class(code, &found);
+    if (!found)
+        return 0;
+    MPI_Error_string(code, text, &length);
+    if (found != class || !strstr(text, expected))
+        fprintf(stderr, "rank %d: expected '%s' within '%s'\n", rank, expected, text);
+    CHECK(found == class && strstr(text, expected));
+    return 1;
+}
+
+/* Ranks 0 and 1 call something different each; whichever gets an error, it names both calls. */
+static void check_text(const struct call calls[2], const char *const words[2], int class, MPI_Comm pair)
+{
+    char expected[200];
+    MPI_Comm comm;
+    int heard;
+
+    MPI_Comm_dup(pair, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    snprintf(expected, sizeof expected, "the ranks disagree: rank %d calls %s, this one %s", !rank, words[!rank],
+             words[rank]);
+    heard = says(call(&calls[rank], comm), class, expected);
+    MPI_Allreduce(MPI_IN_PLACE, &heard, 1, MPI_INT, MPI_MAX, pair);
+    CHECK(heard);
+    MPI_Comm_free(&comm);
+}
+
+/* Both ranks are roots of a small broadcast, so neither looks at the other; a collective without a root follows. */
+static void check_earlier(MPI_Comm pair)
+{
+    struct call bcast = {"bcast", rank, 1, MPI_SUM}, sum = {"allreduce", 0, 1, MPI_SUM};
+    char expected[200];
+    MPI_Comm comm;
+    int heard;
+
+    MPI_Comm_dup(pair, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    snprintf(expected, sizeof expected,
+             "the ranks disagree: rank %d and this one have called an earlier collective on this communicator with "
+             "different roots",
+             !rank);
+    CHECK(call(&bcast, comm) == MPI_SUCCESS);
+    heard = says(call(&sum, comm), MPI_ERR_ROOT, expected);
+    MPI_Allreduce(MPI_IN_PLACE, &heard, 1, MPI_INT, MPI_MAX, pair);
+    CHECK(heard);
+    MPI_Comm_free(&comm);
+}
+
+static void check_texts(void)
+{
+    MPI_Comm pair;
+    MPI_Op own;
+
+    MPI_Op_create(keep_first, 1, &own);
+    MPI_Comm_split(MPI_COMM_WORLD, rank < 2 ? 0 : MPI_UNDEFINED, rank, &pair);
+    if (pair != MPI_COMM_NULL) {
+        check_text((struct call[]){{"allreduce", 0, 7, MPI_SUM}, {"allreduce", 0, 7, MPI_MAX}},
+                   (const char *[]){"allreduce by MPI_SUM of 28 bytes", "allreduce by MPI_MAX of 28 bytes"}, MPI_ERR_OP,
+                   pair);
+        check_text(
+            (struct call[]){{"allreduce", 0, 7, MPI_SUM}, {"allreduce", 0, 7, own}},
+            (const char *[]){"allreduce by MPI_SUM of 28 bytes", "allreduce by an operation of the user's of 28 bytes"},
+            MPI_ERR_OP, pair);
+        check_text((struct call[]){{"bcast", 0, 7, MPI_SUM}, {"allreduce", 0, 7, MPI_SUM}},
+                   (const char *[]){"bcast of 28 bytes with root 0", "allreduce by MPI_SUM of 28 bytes"}, MPI_ERR_OTHER,
+                   pair);
+        check_earlier(pair);
+        MPI_Comm_free(&pair);
+    }
+    MPI_Op_free(&own);
+}
+
 int main(int argc, char **argv)
 {
     int is_limited = argc > 1;
@@ -162,6 +247,8 @@ int main(int argc, char **argv)
             (is_limited ? check_messages : check_board)();
     for (form = 0; form < 2 && !is_limited; form++)
         check_roots();
+    for (form = 0; form < 2 && !is_limited && size > 1; form++)
+        check_texts();
     MPI_Finalize();
     return 0;
 }

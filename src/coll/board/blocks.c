@@ -266,7 +266,7 @@ static size_t all_bytes(const struct mur_collective *c, const struct mur_comm *c
     size_t ranks = (size_t)comm->size;
 
     if (c->to.is_irregular)
-        return place_of(&c->to, comm->size);
+        return (size_t)(mur_blocks_count(&c->to, comm->size) * c->to.type->size);
     if (c->kind == MUR_SCATTER)
         return ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
     return ranks * mur_block_bytes(c) * (c->kind == MUR_ALLTOALL ? ranks : 1);

@@ -176,33 +176,19 @@ void mur_inter_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void 
                               const struct mur_blocks *blocks, struct mur_op *op)
 {
     struct mur_type *type = blocks->type;
-    int rank = s->comm->rank, mine = s->owner->group->size;
-    MPI_Count total = 0, place = 0;
-    char *result, *theirs;
+    MPI_Count total = mur_blocks_count(blocks, s->owner->group->size);
+    char *result, *theirs = NULL;
 
-    for (int i = 0; i < mine; i++)
-        total += mur_block_count(blocks, i);
     result = reduce_local(s, sendbuf, total, type, op);
-    if (rank == 0) {
+    if (s->comm->rank == 0) {
         theirs = mur_schedule_elements(s, total, type);
         if (!theirs)
             return;
         mur_schedule_receive(s, theirs, total, type, 0);
         mur_schedule_send(s, result, total, type, 0);
         mur_schedule_fence(s);
-        mur_schedule_move_to_local(s);
-        for (int i = 0; i < mine; i++) {
-            MPI_Count count = mur_block_count(blocks, i);
-
-            if (i)
-                mur_schedule_send(s, theirs + place * type->extent, count, type, i);
-            else
-                mur_schedule_copy(s, theirs, count, type, recvbuf, count, type);
-            place += count;
-        }
-    } else {
-        mur_schedule_move_to_local(s);
-        mur_schedule_receive(s, recvbuf, mur_block_count(blocks, rank), type, 0);
     }
+    mur_schedule_move_to_local(s);
+    mur_coll_deal(s, theirs, recvbuf, blocks);
     mur_schedule_move_back(s);
 }

@@ -192,37 +192,44 @@ void mur_coll_allreduce(struct mur_schedule *s, const void *sendbuf, void *recvb
         mur_schedule_send(s, mine, count, type, rank + 1);
 }
 
+void mur_coll_deal(struct mur_schedule *s, const char *all, void *recvbuf, const struct mur_blocks *blocks)
+{
+    struct mur_type *type = blocks->type;
+    int rank = s->comm->rank;
+    MPI_Count place = 0;
+
+    if (rank) {
+        mur_schedule_receive(s, recvbuf, mur_block_count(blocks, rank), type, 0);
+        return;
+    }
+    for (int i = 0; i < s->comm->size; i++) {
+        MPI_Count count = mur_block_count(blocks, i);
+
+        if (i)
+            mur_schedule_send(s, all + place * type->extent, count, type, i);
+        else
+            mur_schedule_copy(s, all, count, type, recvbuf, count, type);
+        place += count;
+    }
+}
+
 void mur_coll_reduce_scatter(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
                              const struct mur_blocks *blocks, struct mur_op *op)
 {
     struct mur_type *type = blocks->type;
-    int rank = s->comm->rank, size = s->comm->size;
-    MPI_Count total = 0, place = 0;
+    MPI_Count total;
     char *mine;
 
     if (s->comm->remote) {
         mur_inter_reduce_scatter(s, sendbuf, recvbuf, blocks, op);
         return;
     }
-    for (int i = 0; i < size; i++)
-        total += mur_block_count(blocks, i);
+    total = mur_blocks_count(blocks, s->comm->size);
     mine = total ? mur_schedule_elements(s, total, type) : NULL;
     if (!mine)
         return;
     mur_schedule_copy(s, sendbuf == MPI_IN_PLACE ? recvbuf : sendbuf, total, type, mine, total, type);
     mine = reduce_tree(s, mine, total, type, op, 0);
     mur_schedule_fence(s);
-    if (rank) {
-        mur_schedule_receive(s, recvbuf, mur_block_count(blocks, rank), type, 0);
-        return;
-    }
-    for (int i = 0; i < size; i++) {
-        MPI_Count count = mur_block_count(blocks, i);
-
-        if (i)
-            mur_schedule_send(s, mine + place * type->extent, count, type, i);
-        else
-            mur_schedule_copy(s, mine, count, type, recvbuf, count, type);
-        place += count;
-    }
+    mur_coll_deal(s, mine, recvbuf, blocks);
 }

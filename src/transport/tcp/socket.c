@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Options of the sockets of connections.
  *
+ * The sizes of buffers are set before a connection is made, on the socket that calls and on the listener, from which
+ * accepted sockets inherit them (tcp(7)). A connection begins with a window that fits its receiver's buffer, and the
+ * sender chooses its segments by that window. If the buffer shrinks later, a segment can be larger than the window will
+ * ever be again: then Linux sends what the window has room for only when a timer of 200 ms ends.
+ *
  * Some algorithms of congestion control (BBR) send at a pace that they keep with timers. Between hosts that is the
  * administrator's choice. On one host nothing is lost and the timers cost three quarters of the bandwidth, so there the
  * algorithm is "reno", which every Linux has and allows. A socket that has once been paced stays so in part. Therefore
@@ -21,7 +26,12 @@ static char systems[16]; /* algorithm; "": not asked yet, or not told */
 void mur_socket_begin(int fd)
 {
     socklen_t length = sizeof systems - 1;
+    int bytes = (int)mur_settings.tcp_buffer;
 
+    if (bytes) {
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
+    }
     if (!systems[0] && getsockopt(fd, IPPROTO_TCP, TCP_CONGESTION, systems, &length))
         systems[0] = 0;
     if (systems[0])
@@ -37,12 +47,6 @@ void mur_socket_options(int fd)
 
     setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     setsockopt(fd, IPPROTO_TCP, TCP_USER_TIMEOUT, &limit, sizeof limit);
-    if (mur_settings.tcp_buffer) {
-        int bytes = (int)mur_settings.tcp_buffer;
-
-        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &bytes, sizeof bytes);
-        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof bytes);
-    }
 }
 
 /* False: the addresses cannot be had. */
