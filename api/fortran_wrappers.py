@@ -202,7 +202,7 @@ def quick_core(procedure):
     condition = ' && '.join([f'mur_are_constants({" | ".join("*" + h for h in handles)})'] +
                             [f'!mur_is_special({b})' for b in buffers])
     names_in_call = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
-    lines = [f'extern __typeof__(PMPI_{procedure.short}) PMPI_{procedure.short} __attribute__((noplt));', '']
+    lines = [f'extern __typeof__(PMPI_{procedure.short}) PMPI_{procedure.short} MUR_NO_PLT;', '']
     lines += core(procedure, f'static MUR_APART void {general}')
     lines += ['', wrapped(f'void {procedure.core}({signature(procedure)})'), '{']
     lines += [f'    {local};' for local in call.locals] + ['    int code;', '']

@@ -9,7 +9,7 @@ program heat
   integer :: ranks, rank, cells, steps, done, dims(2), coords(2), first(2), last(2)
   integer :: up, down, left, right
   double precision, allocatable, asynchronous :: now(:, :)
-  double precision :: change, total
+  double precision :: change, own, total
   type(MPI_Comm) :: grid
 
   call MPI_Init()
@@ -39,7 +39,8 @@ program heat
     call MPI_Allreduce(MPI_IN_PLACE, change, 1, MPI_DOUBLE_PRECISION, MPI_MAX, grid)
     done = done + 1
   end do
-  call MPI_Reduce(sum_of(now), total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, grid)
+  own = sum_of(now)
+  call MPI_Reduce(own, total, 1, MPI_DOUBLE_PRECISION, MPI_SUM, 0, grid)
   if (rank == 0) call compare(total)
   call MPI_Comm_free(grid)
   call MPI_Finalize()

@@ -105,6 +105,7 @@ static const struct {
     {"libmpicxx.so.12", MUR_FAMILY_MPICH, NULL},
     {"libmpichcxx.so.12", MUR_FAMILY_MPICH, NULL},
     {"libmpi.so.40", MUR_FAMILY_OPENMPI, NULL},
+    {"libopen_mpi.so.40", MUR_FAMILY_OPENMPI, NULL},
     {"libmpi_mpifh.so.40", MUR_FAMILY_OPENMPI, NULL},
     {"libmpi_usempi_ignore_tkr.so.40", MUR_FAMILY_OPENMPI, NULL},
     {"libmpi_usempif08.so.40", MUR_FAMILY_OPENMPI, NULL},

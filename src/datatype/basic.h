@@ -133,14 +133,20 @@ enum mur_machine {
     MUR_MACHINES
 };
 
-#ifdef __SIZEOF_FLOAT128__
+/* REAL*16: a type of its own where long double is another. A scalar, so a typedef is the only way to name it. */
+#if __LDBL_MANT_DIG__ == 113
 #define MUR_HAVE_FLOAT128 1
-typedef __float128 mur_float128; /* REAL*16; a scalar, so a typedef is the only way to name it */
+typedef long double mur_float128;
+#elif defined __SIZEOF_FLOAT128__
+#define MUR_HAVE_FLOAT128 1
+typedef __float128 mur_float128;
+#else
+#define MUR_HAVE_FLOAT128 0
+#endif
+#if MUR_HAVE_FLOAT128
 struct mur_float128_complex {
     mur_float128 re, im;
 };
-#else
-#define MUR_HAVE_FLOAT128 0
 #endif
 
 /* Complex numbers as pairs: one form for C, C++ and Fortran, laid out as all three lay them out. */

@@ -21,8 +21,13 @@
 /* Nobody includes prototypes of these functions: Fortran has interfaces of its own. */
 #pragma GCC diagnostic ignored "-Wmissing-prototypes"
 
-#define MUR_SLOW              __attribute__((noinline, cold))
-#define MUR_APART             __attribute__((noinline)) /* keeps a short way short */
+#define MUR_SLOW  __attribute__((noinline, cold))
+#define MUR_APART __attribute__((noinline)) /* keeps a short way short */
+#ifdef __clang__
+#define MUR_NO_PLT
+#else
+#define MUR_NO_PLT __attribute__((noplt)) /* calls another library without a detour */
+#endif
 #define MUR_LIKELY(condition) __builtin_expect(!!(condition), 1)
 
 /* ---- Names. Compilers append one underscore (most), two (-fsecond-underscore, where there is one already), none, or

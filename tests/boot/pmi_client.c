@@ -249,7 +249,7 @@ static void test_misuse(void)
 {
     static char *newline[] = {"a\nb", NULL}, *empty[] = {"", NULL};
     struct mur_pmi pmi;
-    char *value;
+    char *value = NULL;
     int end;
 
     unsetenv("PMI_FD");

@@ -247,7 +247,7 @@ def main():
         # What a family's older versions have no class for has another there (constants.txt, "older").
         for name, older in doors.Family(family_name).older.items():
             value = doors.Family(family_name).our_value(name)
-            outputs[1] = [line.replace(f'result={value}', f'result={older}').replace(f'result={name}', f'result={older}')
+            outputs[1] = [re.sub(rf'\b(result|errorclass|MPI_ERROR)=({value}|{name})\b', rf'\1={older}', line)
                           for line in outputs[1]]
         different = [f'door:     {a}\nstandard: {b}' for a, b in zip(*outputs) if a != b]
         called = {line.split('(')[0] for line in outputs[0]}

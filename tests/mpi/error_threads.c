@@ -90,7 +90,7 @@ static void *add_codes(void *argument)
 {
     for (int i = 0; i < ROUNDS; i++) {
         char wanted[64], text[MPI_MAX_ERROR_STRING];
-        int class, code, found, length;
+        int class, code = 0, found, length;
 
         CHECK(MPI_Add_error_class(&class) == MPI_SUCCESS && MPI_Add_error_code(class, &code) == MPI_SUCCESS);
         if (code - MPI_ERR_LASTCODE - 1 < MOST)

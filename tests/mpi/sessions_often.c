@@ -12,7 +12,7 @@ enum { THREADS = 4, ROUNDS = 250, WARM = 50 };
 static long count_pages(void)
 {
     FILE *file = fopen("/proc/self/statm", "r");
-    long size, resident, shared;
+    long size, resident = 0, shared = 0;
 
     CHECK(file && fscanf(file, "%ld %ld %ld", &size, &resident, &shared) == 3);
     fclose(file);

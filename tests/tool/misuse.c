@@ -78,7 +78,7 @@ static void check_names(void)
 static void check_handles(void)
 {
     MPI_T_pvar_handle meter, copy, number = (MPI_T_pvar_handle)(void *)0x123456;
-    MPI_T_pvar_session session, other, gone;
+    MPI_T_pvar_session session = MPI_T_PVAR_SESSION_NULL, other = MPI_T_PVAR_SESSION_NULL, gone;
     MPI_T_cvar_handle control, control_copy;
     unsigned long long value;
     int index, n;

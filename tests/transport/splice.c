@@ -14,7 +14,7 @@ enum { LINKS = 7, SPARE = 4 /* pipes, two descriptors each */, BYTES = 3 << 20, 
 
 struct end {
     struct mur_link link;
-    struct mur_out_segment segment;
+    struct mur_out_segment *segment;
     int other;
     size_t received;
 };
@@ -29,8 +29,11 @@ static void sent(void *argument)
 
 static void begin(struct end *end)
 {
-    end->segment = (struct mur_out_segment){.bytes = BYTES, .data = data, .sent = sent};
-    end->link.next = &end->segment;
+    if (!end->segment)
+        end->segment = malloc(sizeof *end->segment);
+    CHECK(end->segment);
+    *end->segment = (struct mur_out_segment){.bytes = BYTES, .data = data, .sent = sent};
+    end->link.next = end->segment;
     end->link.sent = 0;
     end->received = 0;
 }
