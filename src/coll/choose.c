@@ -138,9 +138,25 @@ static bool look_at_wishes(const struct mur_collective *c, const struct mur_comm
     return true;
 }
 
+static const struct mur_algorithm *best_on_board(const struct mur_collective *c, const struct mur_comm *comm,
+                                                 unsigned wanted)
+{
+    const struct mur_algorithm *algorithm;
+
+    for (algorithm = mur_algorithms_of(c->kind); algorithm->advance; algorithm++)
+        if (fits(algorithm, wanted, MUR_BEST, c, comm))
+            return algorithm;
+    return NULL;
+}
+
+const struct mur_algorithm *mur_best_on_board(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return best_on_board(c, comm, abilities_wanted(c));
+}
+
 const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *c, const struct mur_comm *comm)
 {
-    const struct mur_algorithm *chosen = NULL, *algorithm;
+    const struct mur_algorithm *chosen = NULL;
     unsigned wanted;
 
     if (!comm->board || !mur_settings.coll_board)
@@ -149,12 +165,7 @@ const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *c, 
     if (__builtin_expect(mur_settings.coll_check || mur_override_is_any || comm->overrides, 0) &&
         !look_at_wishes(c, comm, wanted, &chosen))
         return NULL;
-    if (__builtin_expect(chosen != NULL, 0))
-        return chosen;
-    for (algorithm = mur_algorithms_of(c->kind); algorithm->advance; algorithm++)
-        if (fits(algorithm, wanted, MUR_BEST, c, comm))
-            return algorithm;
-    return NULL;
+    return __builtin_expect(chosen != NULL, 0) ? chosen : best_on_board(c, comm, wanted);
 }
 
 /* ---- by messages ---- */

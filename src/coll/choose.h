@@ -33,8 +33,13 @@ enum { MUR_TABLE_ROWS_MAX = 256 };
 const struct mur_algorithm *mur_choose(const struct mur_collective *collective, struct mur_comm *comm,
                                        const char **why);
 
-/* Among those of the board only, NULL: none is to be used; and among those by messages. */
+/* Among those of the board only; NULL: none is to be used. */
 const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
+
+/* The same, whatever users ask for, of a communicator that has a board. */
+const struct mur_algorithm *mur_best_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
+
+/* Among those by messages. */
 const struct mur_algorithm *mur_choose_by_messages(const struct mur_collective *collective, struct mur_comm *comm,
                                                    const char **why);
 

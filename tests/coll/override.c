@@ -83,6 +83,26 @@ static void check_algorithm(const char *kind, const char *algorithm, int is_able
     MPI_Comm_free(&comm);
 }
 
+/* What the library itself tells on a board is none of the user's broadcasts. */
+static void check_persistent(void)
+{
+    int one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Info info;
+    MPI_Comm comm;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mur_bcast", "chain");
+    CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, info, &request) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(sum == size);
+    MPI_Request_free(&request);
+    MPI_Comm_free(&comm);
+}
+
 static void check_errors(void)
 {
     char text[MPI_MAX_ERROR_STRING], value[64];
@@ -142,6 +162,7 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof board / sizeof *board; i++)
         check_algorithm(board[i][0], board[i][1], !is_mixed);
+    check_persistent();
     check_errors();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

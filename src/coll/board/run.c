@@ -248,7 +248,7 @@ static int share_board(struct mur_comm *comm, uint64_t *token)
     *token = 0;
     if (comm->rank == 0)
         mur_board_allocate(comm->size, comm->board, token);
-    return mur_board_run(mur_choose_on_board(&tell, comm), &tell, comm);
+    return mur_board_run(mur_best_on_board(&tell, comm), &tell, comm);
 }
 
 int mur_board_keep(const struct mur_algorithm *algorithm, const struct mur_collective *c, struct mur_comm *comm,
