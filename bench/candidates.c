@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The algorithms of one collective against each other: candidates KIND SECONDS BYTES,... ALGORITHM,... prints a line
- * "BYTES ALGORITHM microseconds" for each, the best of rounds in which all of them take turns. Algorithms are chosen by
- * info keys on duplicates of the world (see README.md); bench/tune runs this and writes src/coll/table.c. */
+ * "BYTES ALGORITHM microseconds" for each that can do it, the best of rounds in which all of them take turns.
+ * Algorithms are chosen by info keys on duplicates of the world (see README.md); bench/tune runs this and writes
+ * src/coll/table.c. */
 #include "bench.h"
 
 enum { MOST = 16, LARGEST = 4 << 20 };
@@ -51,6 +52,33 @@ static MPI_Comm make(const char *kind, const char *algorithm)
     return comm;
 }
 
+/* Counts how often an algorithm runs. */
+static MPI_T_pvar_handle watch(MPI_T_pvar_session session, const char *kind, const char *algorithm)
+{
+    MPI_T_pvar_handle handle = MPI_T_PVAR_HANDLE_NULL;
+    char name[128];
+    int index, values;
+
+    snprintf(name, sizeof name, "%s_%s", kind, algorithm);
+    if (MPI_T_pvar_get_index(name, MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS) {
+        MPI_T_pvar_handle_alloc(session, index, NULL, &handle, &values);
+        MPI_T_pvar_start(session, handle);
+    }
+    return handle;
+}
+
+/* Whether it ran, or another took its place, since it cannot do this. */
+static int has_run(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    unsigned long long uses = 0;
+    int has;
+
+    MPI_T_pvar_readreset(session, handle, &uses);
+    has = uses > 0;
+    MPI_Bcast(&has, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return has;
+}
+
 /* Microseconds a call, of so many in a row. Roots change, or calls would overlap: a root need not wait for the others.
  */
 static double measure(const char *kind, int bytes, int calls, MPI_Comm comm)
@@ -77,14 +105,16 @@ static int calls_for(double seconds, const char *kind, int bytes, MPI_Comm comm)
 }
 
 static void compare(const char *kind, int bytes, double seconds, char *const *algorithms, const MPI_Comm *comms,
-                    int count)
+                    MPI_T_pvar_session session, const MPI_T_pvar_handle *uses, int count)
 {
     enum { ROUNDS = 5 };
     double best[MOST];
-    int calls[MOST];
+    int calls[MOST], is_able[MOST];
 
     for (int i = 0; i < count; i++) {
+        has_run(session, uses[i]);
         calls[i] = calls_for(seconds / ROUNDS / count, kind, bytes, comms[i]);
+        is_able[i] = has_run(session, uses[i]);
         best[i] = 1e12;
     }
     for (int round = 0; round < ROUNDS; round++)
@@ -94,16 +124,21 @@ static void compare(const char *kind, int bytes, double seconds, char *const *al
             best[i] = took < best[i] ? took : best[i];
         }
     for (int i = 0; i < count && bench_rank() == 0; i++)
-        printf("%d %s %.3f\n", bytes, algorithms[i], best[i]);
+        if (is_able[i])
+            printf("%d %s %.3f\n", bytes, algorithms[i], best[i]);
 }
 
 int main(int argc, char **argv)
 {
+    MPI_T_pvar_handle uses[MOST];
+    MPI_T_pvar_session session;
     char *algorithms[MOST], *sizes;
     MPI_Comm comms[MOST];
-    int count = 0;
+    int count = 0, provided;
 
     MPI_Init(&argc, &argv);
+    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    MPI_T_pvar_session_create(&session);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (argc != 5) {
         fprintf(stderr, "candidates KIND SECONDS BYTES,... ALGORITHM,...\n");
@@ -113,6 +148,7 @@ int main(int argc, char **argv)
     in = bench_memory((size_t)LARGEST);
     for (char *name = strtok(argv[4], ","); name && count < MOST; name = strtok(NULL, ",")) {
         comms[count] = make(argv[1], name);
+        uses[count] = watch(session, argv[1], name);
         algorithms[count++] = name;
     }
     sizes = argv[3];
@@ -122,12 +158,14 @@ int main(int argc, char **argv)
                      !strcmp(argv[1], "alltoall");
 
         if (bytes * (is_all ? size : 1) <= LARGEST)
-            compare(argv[1], (int)bytes, atof(argv[2]), algorithms, comms, count);
+            compare(argv[1], (int)bytes, atof(argv[2]), algorithms, comms, session, uses, count);
     }
     for (int i = 0; i < count; i++)
         MPI_Comm_free(&comms[i]);
     free(out);
     free(in);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
     MPI_Finalize();
     return 0;
 }

@@ -100,7 +100,7 @@ const struct mur_text_setting mur_text_setting_table[] = {
     {"MUR_TCP_PORTS", "tcp", "ports to listen on, first:last; empty: the system chooses"},
     {"MUR_NODES", "process",
      "pretended nodes on one machine: ranks on each, as in 2,1,4, or *3 to deal them to 3; for tests and measurements"},
-    {"MUR_COLL", "coll", "algorithms of collectives that go by messages: kind:algorithm, a list"},
+    {"MUR_COLL", "coll", "algorithms of collectives: kind:algorithm, a list"},
 };
 const size_t mur_text_setting_count = sizeof mur_text_setting_table / sizeof mur_text_setting_table[0];
 

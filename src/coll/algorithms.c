@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/counters.h"
+#include "coll/board/run.h"
 
 /* A builder out of a function with the arguments that it needs. */
 #define BUILDER(name_, call_)                                                                                          \
@@ -51,53 +52,126 @@ enum {
     IN_ORDER = MUR_WANTS_NODES | MUR_WANTS_CONTIGUOUS,
 };
 
+#define MESSAGES(kind_, name_, abilities_, build_)                                                                     \
+    {                                                                                                                  \
+        MUR_##kind_, name_, abilities_, build_, NULL, NULL                                                             \
+    }
+#define BOARD(kind_, name_, abilities_, function_)                                                                     \
+    {                                                                                                                  \
+        MUR_##kind_, MUR_BOARD_NAME "-" name_, abilities_, NULL, mur_board_##function_, mur_board_fits_##function_     \
+    }
+
 const struct mur_algorithm mur_algorithms[] = {
-    {MUR_BARRIER, "dissemination", GROUPS, barrier},
-    {MUR_BARRIER, "dissemination-4", 0, mur_coll_barrier_wide},
-    {MUR_BARRIER, "hierarchical", NODES, mur_hierarchy_barrier},
-    {MUR_BCAST, "binomial", GROUPS, bcast},
-    {MUR_BCAST, "binomial-pieces", 0, mur_coll_bcast_pieces},
-    {MUR_BCAST, "chain", 0, mur_coll_bcast_chain},
-    {MUR_BCAST, "scatter-allgather", 0, bcast_scatter},
-    {MUR_BCAST, "hierarchical", NODES, mur_hierarchy_bcast},
-    {MUR_BCAST, "hierarchical-pieces", NODES, mur_hierarchy_bcast_pieces},
-    {MUR_GATHER, "linear", GROUPS | UNKNOWN | VARIED, gather},
-    {MUR_GATHER, "binomial", 0, gather_binomial},
-    {MUR_GATHER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_gather},
-    {MUR_SCATTER, "linear", GROUPS | UNKNOWN | VARIED, scatter},
-    {MUR_SCATTER, "binomial", 0, scatter_binomial},
-    {MUR_SCATTER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_scatter},
-    {MUR_ALLGATHER, "ring", GROUPS | VARIED, allgather},
-    {MUR_ALLGATHER, "bruck", 0, allgather_bruck},
-    {MUR_ALLGATHER, "recursive-doubling", MUR_WANTS_POWER, mur_coll_allgather_doubling},
-    {MUR_ALLGATHER, "hierarchical", NODES | VARIED, mur_hierarchy_allgather},
-    {MUR_ALLTOALL, "pairwise", GROUPS | UNKNOWN | VARIED, alltoall},
-    {MUR_ALLTOALL, "bruck", 0, alltoall_bruck},
-    {MUR_ALLTOALL, "hierarchical", NODES, mur_hierarchy_alltoall},
-    {MUR_REDUCE, "binomial", GROUPS | FIXED, reduce},
-    {MUR_REDUCE, "binomial-pieces", FIXED, mur_coll_reduce_pieces},
-    {MUR_REDUCE, "chain", ORDERED, mur_coll_reduce_chain},
-    {MUR_REDUCE, "rabenseifner", 0, mur_coll_reduce_rabenseifner},
-    {MUR_REDUCE, "hierarchical", NODES, mur_hierarchy_reduce},
-    {MUR_REDUCE, "hierarchical-pieces", NODES, mur_hierarchy_reduce_pieces},
-    {MUR_ALLREDUCE, "recursive-doubling", GROUPS | ORDERED, allreduce},
-    {MUR_ALLREDUCE, "reduce-bcast", FIXED, mur_coll_allreduce_at_root},
-    {MUR_ALLREDUCE, "rabenseifner", 0, allreduce_rabenseifner},
-    {MUR_ALLREDUCE, "ring", 0, mur_coll_allreduce_ring},
-    {MUR_ALLREDUCE, "exchange", FIXED | MUR_WANTS_PAIR, mur_coll_allreduce_exchange},
-    {MUR_ALLREDUCE, "hierarchical", NODES, mur_hierarchy_allreduce},
-    {MUR_REDUCE_SCATTER, "reduce-scatter", GROUPS | VARIED | FIXED, reduce_scatter},
-    {MUR_REDUCE_SCATTER, "halving", VARIED, mur_coll_reduce_scatter_halving},
-    {MUR_REDUCE_SCATTER, "pairwise", VARIED, mur_coll_reduce_scatter_pairwise},
-    {MUR_REDUCE_SCATTER, "hierarchical", NODES | VARIED, mur_hierarchy_reduce_scatter},
-    {MUR_SCAN, "recursive-doubling", FIXED, scan},
-    {MUR_SCAN, "chain", ORDERED, mur_coll_scan_chain},
-    {MUR_SCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan},
-    {MUR_EXSCAN, "recursive-doubling", FIXED, exscan},
-    {MUR_EXSCAN, "chain", ORDERED, mur_coll_scan_chain},
-    {MUR_EXSCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan},
-    {MUR_NEIGHBOR_ALLGATHER, "direct", UNKNOWN | VARIED, neighbor_allgather},
-    {MUR_NEIGHBOR_ALLTOALL, "direct", UNKNOWN | VARIED, neighbor_alltoall},
+    BOARD(BARRIER, "lines", 0, lines),
+    BOARD(BARRIER, "tree", 0, tree),
+    MESSAGES(BARRIER, "dissemination", GROUPS, barrier),
+    MESSAGES(BARRIER, "dissemination-4", 0, mur_coll_barrier_wide),
+    MESSAGES(BARRIER, "hierarchical", NODES, mur_hierarchy_barrier),
+    BOARD(BCAST, "lines", 0, lines),
+    BOARD(BCAST, "tree", 0, tree),
+    BOARD(BCAST, "slots", 0, slots),
+    BOARD(BCAST, "tree-slots", 0, tree_slots),
+    BOARD(BCAST, "cells", 0, cells),
+    BOARD(BCAST, "pieces", 0, pieces),
+    MESSAGES(BCAST, "binomial", GROUPS, bcast),
+    MESSAGES(BCAST, "binomial-pieces", 0, mur_coll_bcast_pieces),
+    MESSAGES(BCAST, "chain", 0, mur_coll_bcast_chain),
+    MESSAGES(BCAST, "scatter-allgather", 0, bcast_scatter),
+    MESSAGES(BCAST, "hierarchical", NODES, mur_hierarchy_bcast),
+    MESSAGES(BCAST, "hierarchical-pieces", NODES, mur_hierarchy_bcast_pieces),
+    BOARD(GATHER, "lines", 0, lines),
+    BOARD(GATHER, "tree", 0, tree),
+    BOARD(GATHER, "slots", 0, slots),
+    BOARD(GATHER, "tree-slots", 0, tree_slots),
+    BOARD(GATHER, "cells", UNKNOWN | VARIED, cells),
+    BOARD(GATHER, "blocks", 0, blocks),
+    MESSAGES(GATHER, "linear", GROUPS | UNKNOWN | VARIED, gather),
+    MESSAGES(GATHER, "binomial", 0, gather_binomial),
+    MESSAGES(GATHER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_gather),
+    BOARD(SCATTER, "lines", 0, lines),
+    BOARD(SCATTER, "tree", 0, tree),
+    BOARD(SCATTER, "slots", 0, slots),
+    BOARD(SCATTER, "tree-slots", 0, tree_slots),
+    BOARD(SCATTER, "cells", UNKNOWN | VARIED, cells),
+    BOARD(SCATTER, "blocks", 0, blocks),
+    MESSAGES(SCATTER, "linear", GROUPS | UNKNOWN | VARIED, scatter),
+    MESSAGES(SCATTER, "binomial", 0, scatter_binomial),
+    MESSAGES(SCATTER, "hierarchical", NODES | UNKNOWN | VARIED, hierarchical_scatter),
+    BOARD(ALLGATHER, "lines", 0, lines),
+    BOARD(ALLGATHER, "tree", 0, tree),
+    BOARD(ALLGATHER, "slots", 0, slots),
+    BOARD(ALLGATHER, "tree-slots", 0, tree_slots),
+    BOARD(ALLGATHER, "cells", VARIED, cells),
+    BOARD(ALLGATHER, "slices", VARIED, slices),
+    BOARD(ALLGATHER, "blocks", VARIED, blocks),
+    MESSAGES(ALLGATHER, "ring", GROUPS | VARIED, allgather),
+    MESSAGES(ALLGATHER, "bruck", 0, allgather_bruck),
+    MESSAGES(ALLGATHER, "recursive-doubling", MUR_WANTS_POWER, mur_coll_allgather_doubling),
+    MESSAGES(ALLGATHER, "hierarchical", NODES | VARIED, mur_hierarchy_allgather),
+    BOARD(ALLTOALL, "lines", 0, lines),
+    BOARD(ALLTOALL, "tree", 0, tree),
+    BOARD(ALLTOALL, "slots", 0, slots),
+    BOARD(ALLTOALL, "tree-slots", 0, tree_slots),
+    BOARD(ALLTOALL, "cells", UNKNOWN | VARIED, cells),
+    BOARD(ALLTOALL, "blocks", 0, blocks),
+    MESSAGES(ALLTOALL, "pairwise", GROUPS | UNKNOWN | VARIED, alltoall),
+    MESSAGES(ALLTOALL, "bruck", 0, alltoall_bruck),
+    MESSAGES(ALLTOALL, "hierarchical", NODES, mur_hierarchy_alltoall),
+    BOARD(REDUCE, "lines", ORDERED, lines),
+    BOARD(REDUCE, "tree", ORDERED, tree),
+    BOARD(REDUCE, "slots", ORDERED, slots),
+    BOARD(REDUCE, "tree-slots", ORDERED, tree_slots),
+    BOARD(REDUCE, "pair", 0, pair),
+    BOARD(REDUCE, "chain", 0, chain),
+    BOARD(REDUCE, "parts", ORDERED, parts),
+    BOARD(REDUCE, "ring", 0, ring),
+    MESSAGES(REDUCE, "binomial", GROUPS | FIXED, reduce),
+    MESSAGES(REDUCE, "binomial-pieces", FIXED, mur_coll_reduce_pieces),
+    MESSAGES(REDUCE, "chain", ORDERED, mur_coll_reduce_chain),
+    MESSAGES(REDUCE, "rabenseifner", 0, mur_coll_reduce_rabenseifner),
+    MESSAGES(REDUCE, "hierarchical", NODES, mur_hierarchy_reduce),
+    MESSAGES(REDUCE, "hierarchical-pieces", NODES, mur_hierarchy_reduce_pieces),
+    BOARD(ALLREDUCE, "lines", ORDERED, lines),
+    BOARD(ALLREDUCE, "tree", ORDERED, tree),
+    BOARD(ALLREDUCE, "slots", ORDERED, slots),
+    BOARD(ALLREDUCE, "tree-slots", ORDERED, tree_slots),
+    BOARD(ALLREDUCE, "pair", 0, pair),
+    BOARD(ALLREDUCE, "parts", ORDERED, parts),
+    BOARD(ALLREDUCE, "ring", 0, ring),
+    MESSAGES(ALLREDUCE, "recursive-doubling", GROUPS | ORDERED, allreduce),
+    MESSAGES(ALLREDUCE, "reduce-bcast", FIXED, mur_coll_allreduce_at_root),
+    MESSAGES(ALLREDUCE, "rabenseifner", 0, allreduce_rabenseifner),
+    MESSAGES(ALLREDUCE, "ring", 0, mur_coll_allreduce_ring),
+    MESSAGES(ALLREDUCE, "exchange", FIXED | MUR_WANTS_PAIR, mur_coll_allreduce_exchange),
+    MESSAGES(ALLREDUCE, "hierarchical", NODES, mur_hierarchy_allreduce),
+    BOARD(REDUCE_SCATTER, "lines", ORDERED, lines),
+    BOARD(REDUCE_SCATTER, "tree", ORDERED, tree),
+    BOARD(REDUCE_SCATTER, "slots", ORDERED, slots),
+    BOARD(REDUCE_SCATTER, "tree-slots", ORDERED, tree_slots),
+    BOARD(REDUCE_SCATTER, "pair", 0, pair),
+    BOARD(REDUCE_SCATTER, "ring", 0, ring),
+    MESSAGES(REDUCE_SCATTER, "reduce-scatter", GROUPS | VARIED | FIXED, reduce_scatter),
+    MESSAGES(REDUCE_SCATTER, "halving", VARIED, mur_coll_reduce_scatter_halving),
+    MESSAGES(REDUCE_SCATTER, "pairwise", VARIED, mur_coll_reduce_scatter_pairwise),
+    MESSAGES(REDUCE_SCATTER, "hierarchical", NODES | VARIED, mur_hierarchy_reduce_scatter),
+    BOARD(SCAN, "lines", ORDERED, lines),
+    BOARD(SCAN, "tree", ORDERED, tree),
+    BOARD(SCAN, "slots", ORDERED, slots),
+    BOARD(SCAN, "tree-slots", ORDERED, tree_slots),
+    BOARD(SCAN, "chain", ORDERED, chain),
+    MESSAGES(SCAN, "recursive-doubling", FIXED, scan),
+    MESSAGES(SCAN, "chain", ORDERED, mur_coll_scan_chain),
+    MESSAGES(SCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan),
+    BOARD(EXSCAN, "lines", ORDERED, lines),
+    BOARD(EXSCAN, "tree", ORDERED, tree),
+    BOARD(EXSCAN, "slots", ORDERED, slots),
+    BOARD(EXSCAN, "tree-slots", ORDERED, tree_slots),
+    BOARD(EXSCAN, "chain", ORDERED, chain),
+    MESSAGES(EXSCAN, "recursive-doubling", FIXED, exscan),
+    MESSAGES(EXSCAN, "chain", ORDERED, mur_coll_scan_chain),
+    MESSAGES(EXSCAN, "hierarchical", IN_ORDER, mur_hierarchy_scan),
+    MESSAGES(NEIGHBOR_ALLGATHER, "direct", UNKNOWN | VARIED, neighbor_allgather),
+    MESSAGES(NEIGHBOR_ALLTOALL, "direct", UNKNOWN | VARIED, neighbor_alltoall),
 };
 const size_t mur_algorithm_count = sizeof mur_algorithms / sizeof mur_algorithms[0];
 uint64_t mur_algorithm_uses[sizeof mur_algorithms / sizeof mur_algorithms[0]];
@@ -123,6 +197,18 @@ _Static_assert((int)MUR_COLLECTIVE_KINDS == (int)MUR_COUNTED_KINDS, "counters kn
 const char *mur_collective_name(enum mur_collective_kind kind)
 {
     return names[kind];
+}
+
+const struct mur_algorithm *mur_algorithms_of(enum mur_collective_kind kind)
+{
+    static const struct mur_algorithm *first[MUR_COLLECTIVE_KINDS];
+
+    if (__builtin_expect(!first[kind], 0)) {
+        first[kind] = mur_algorithms;
+        while (first[kind]->kind != kind)
+            first[kind]++;
+    }
+    return first[kind];
 }
 
 const struct mur_algorithm *mur_algorithm_find(enum mur_collective_kind kind, const char *name, size_t length)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The algorithms: which there are, what each can do, and the builders that take a whole collective. */
+/* The algorithms: which there are, where each works, what it can do, and the builders that take a whole collective. */
 #ifndef MUR_COLL_ALGORITHMS_H
 #define MUR_COLL_ALGORITHMS_H
 
@@ -20,15 +20,34 @@ enum {
     MUR_WANTS_PAIR = 256,      /* there must be two ranks */
 };
 
+/* Whether an algorithm of the board fits a collective; the same answer at all ranks. */
+enum mur_fit {
+    MUR_CANNOT,
+    MUR_CAN,  /* where it is asked for by name */
+    MUR_BEST, /* the first in the list that says so is taken */
+};
+
+/* One works either by messages, for which it builds a schedule, or on the memory that the ranks of one node share. */
+struct mur_board_op;
 struct mur_algorithm {
     enum mur_collective_kind kind;
     const char *name;
     unsigned abilities;
-    void (*build)(struct mur_schedule *schedule, const struct mur_collective *collective);
+    void (*build)(struct mur_schedule *schedule, const struct mur_collective *collective); /* by messages; or NULL */
+    bool (*advance)(struct mur_board_op *op); /* on the board (coll/board/run.h); or NULL */
+    enum mur_fit (*fits)(const struct mur_collective *collective, const struct mur_comm *comm); /* of these */
 };
-extern const struct mur_algorithm mur_algorithms[]; /* by kind; the first of a kind does every case */
+
+/* By kind: first those of the board, then those by messages, of which the first does every case. */
+extern const struct mur_algorithm mur_algorithms[];
 extern const size_t mur_algorithm_count;
-extern uint64_t mur_algorithm_uses[]; /* how often each has built a schedule */
+extern uint64_t mur_algorithm_uses[]; /* how often each has built a schedule, or run on the board */
+
+/* The first of a kind. */
+const struct mur_algorithm *mur_algorithms_of(enum mur_collective_kind kind);
+
+/* How the names of the board's begin; alone it asks for whichever of them is best. */
+#define MUR_BOARD_NAME "board"
 
 /* NULL: there is none. */
 const struct mur_algorithm *mur_algorithm_find(enum mur_collective_kind kind, const char *name, size_t length);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Choosing. On one node boards come first (coll/board/run.c); what is asked for by name comes before them. */
+/* Choosing. What is asked for by name comes first; then, on one node, what fits on the board; then the table. */
 #include "coll/choose.h"
 
 #include <stdio.h>
@@ -113,19 +113,77 @@ static const struct mur_algorithm *look_up(const struct mur_collective *c, const
     return chosen;
 }
 
-static const struct mur_algorithm *first_of(enum mur_collective_kind kind)
-{
-    const struct mur_algorithm *algorithm = mur_algorithms;
+/* ---- on the board ---- */
 
-    while (algorithm->kind != kind)
+static bool fits(const struct mur_algorithm *algorithm, unsigned wanted, enum mur_fit least,
+                 const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return (wanted & ~algorithm->abilities) == 0 && algorithm->fits(c, comm) >= least;
+}
+
+/* What may keep a collective from the board, or asks for one of its algorithms: false: nothing is to be used there. */
+static bool look_at_wishes(const struct mur_collective *c, const struct mur_comm *comm, unsigned wanted,
+                           const struct mur_algorithm **chosen)
+{
+    const struct mur_algorithm *asked;
+    bool is_board;
+
+    if (mur_settings.coll_check)
+        return false;
+    asked = mur_override(comm, c->kind, &is_board);
+    if (asked && asked->build)
+        return false;
+    if (asked && fits(asked, wanted, MUR_CAN, c, comm))
+        *chosen = asked;
+    return true;
+}
+
+static const struct mur_algorithm *best_on_board(const struct mur_collective *c, const struct mur_comm *comm,
+                                                 unsigned wanted)
+{
+    const struct mur_algorithm *algorithm;
+
+    for (algorithm = mur_algorithms_of(c->kind); algorithm->advance; algorithm++)
+        if (fits(algorithm, wanted, MUR_BEST, c, comm))
+            return algorithm;
+    return NULL;
+}
+
+const struct mur_algorithm *mur_best_on_board(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return best_on_board(c, comm, abilities_wanted(c));
+}
+
+const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    const struct mur_algorithm *chosen = NULL;
+    unsigned wanted;
+
+    if (!comm->board || !mur_settings.coll_board)
+        return NULL;
+    wanted = abilities_wanted(c);
+    if (__builtin_expect(mur_settings.coll_check || mur_override_is_any || comm->overrides, 0) &&
+        !look_at_wishes(c, comm, wanted, &chosen))
+        return NULL;
+    return __builtin_expect(chosen != NULL, 0) ? chosen : best_on_board(c, comm, wanted);
+}
+
+/* ---- by messages ---- */
+
+static const struct mur_algorithm *first_by_messages(enum mur_collective_kind kind)
+{
+    const struct mur_algorithm *algorithm = mur_algorithms_of(kind);
+
+    while (!algorithm->build)
         algorithm++;
     return algorithm;
 }
 
 /* Between two groups, and for one rank, the first does all. */
-const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mur_comm *comm, const char **why)
+const struct mur_algorithm *mur_choose_by_messages(const struct mur_collective *c, struct mur_comm *comm,
+                                                   const char **why)
 {
-    const struct mur_algorithm *chosen = first_of(c->kind), *override;
+    const struct mur_algorithm *chosen = first_by_messages(c->kind), *override;
     const struct mur_nodes *nodes;
     unsigned wanted = abilities_wanted(c);
     bool is_board;
@@ -138,7 +196,7 @@ const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mu
         return NULL;
     override = nodes->is_team ? NULL : mur_override(comm, c->kind, &is_board);
     *why = "asked for";
-    if (override && can_do(override, wanted, comm, nodes))
+    if (override && override->build && can_do(override, wanted, comm, nodes))
         return override;
     *why = override ? "the one asked for cannot do this" : "by the table";
     override = look_up(c, comm, nodes, wanted);
@@ -147,8 +205,18 @@ const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mu
     for (; chosen < mur_algorithms + mur_algorithm_count && chosen->kind == c->kind; chosen++)
         if (can_do(chosen, wanted, comm, nodes))
             return chosen;
-    return first_of(c->kind);
+    return first_by_messages(c->kind);
 }
+
+const struct mur_algorithm *mur_choose(const struct mur_collective *c, struct mur_comm *comm, const char **why)
+{
+    const struct mur_algorithm *chosen = mur_choose_on_board(c, comm);
+
+    *why = "ranks of one node";
+    return chosen ? chosen : mur_choose_by_messages(c, comm, why);
+}
+
+/* ---- telling ---- */
 
 /* What has been told is not told again: a few for each kind. */
 static bool is_news(enum mur_collective_kind kind, const char *algorithm, int ranks)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Which algorithm builds a collective's schedule: what users ask for, else the table. */
+/* Which algorithm performs a collective: what users ask for; else, among ranks that share memory, one of the board that
+ * fits; else what the table says. */
 #ifndef MUR_COLL_CHOOSE_H
 #define MUR_COLL_CHOOSE_H
 
@@ -32,6 +33,16 @@ enum { MUR_TABLE_ROWS_MAX = 256 };
 const struct mur_algorithm *mur_choose(const struct mur_collective *collective, struct mur_comm *comm,
                                        const char **why);
 
+/* Among those of the board only; NULL: none is to be used. */
+const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
+
+/* The same, whatever users ask for, of a communicator that has a board. */
+const struct mur_algorithm *mur_best_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
+
+/* Among those by messages. */
+const struct mur_algorithm *mur_choose_by_messages(const struct mur_collective *collective, struct mur_comm *comm,
+                                                   const char **why);
+
 /* Whether operands may be combined in any order: the operation says so, and MUR_COLL_REPRODUCIBLE does not forbid it,
  * or the result is exact in any order. */
 bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type);
@@ -42,9 +53,6 @@ void mur_choice_tell(const struct mur_collective *collective, struct mur_comm *c
                      const char *why);
 
 /* ---- overrides: what users ask for (override.c) ---- */
-
-/* The name of what is not an algorithm, but what ranks of one node do on memory that they share (coll/board/run.h). */
-#define MUR_BOARD_NAME "board"
 
 /* Reads MUR_COLL; returns a description of the first thing in it that makes no sense, or NULL. */
 const char *mur_override_read(void);
@@ -57,7 +65,8 @@ int mur_override_set(struct mur_comm *comm, const struct mur_info *info);
 /* Sets the keys of the overrides that the communicator has. */
 int mur_override_get(const struct mur_comm *comm, struct mur_info *info);
 
-/* What the communicator's info, else MUR_COLL, asks for: an algorithm; NULL with *is_board for the board; NULL. */
+/* What the communicator's info, else MUR_COLL, asks for: an algorithm; NULL with *is_board for any of the board; NULL.
+ */
 const struct mur_algorithm *mur_override(const struct mur_comm *comm, enum mur_collective_kind kind, bool *is_board);
 
 /* Whether MUR_COLL asks for anything. */

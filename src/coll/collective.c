@@ -71,11 +71,9 @@ static int check(const struct mur_collective *c, const struct mur_comm *comm)
     return c->op ? mur_op_check(c->op, c->from.type) : MPI_SUCCESS;
 }
 
-void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c)
+static void build(struct mur_schedule *s, const struct mur_collective *c, const struct mur_algorithm *algorithm,
+                  const char *why)
 {
-    const char *why;
-    const struct mur_algorithm *algorithm = mur_choose(c, s->comm, &why);
-
     if (!algorithm) {
         mur_schedule_no_memory(s);
         return;
@@ -87,23 +85,12 @@ void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c
     algorithm->build(s, c);
 }
 
-/* Something is set that may keep a collective from the board. */
-static bool is_board_forbidden(const struct mur_collective *c, const struct mur_comm *comm)
+void mur_collective_build(struct mur_schedule *s, const struct mur_collective *c)
 {
-    bool is_board = false;
+    const char *why;
+    const struct mur_algorithm *algorithm = mur_choose_by_messages(c, s->comm, &why);
 
-    return mur_settings.coll_check ||
-           (c->op && !mur_may_reorder(c->op, c->from.type) && mur_settings.coll_reproducible) ||
-           mur_override(comm, c->kind, &is_board);
-}
-
-static bool takes_board(const struct mur_collective *c, const struct mur_comm *comm)
-{
-    if (__builtin_expect(
-            mur_settings.coll_reproducible || mur_settings.coll_check || mur_override_is_any || comm->overrides, 0) &&
-        is_board_forbidden(c, comm))
-        return false;
-    return mur_board_takes(c, comm);
+    build(s, c, algorithm, why);
 }
 
 int mur_collective_setup(void)
@@ -117,9 +104,29 @@ int mur_collective_setup(void)
     return world->board ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for the world's collectives");
 }
 
+/* On the board; *is_done says whether there was one, which a persistent operation needs for itself. */
+static int start_on_board(const struct mur_algorithm *algorithm, const struct mur_collective *c, struct mur_comm *comm,
+                          enum mur_form form, MPI_Request *request, bool *is_done)
+{
+    int rc;
+
+    *is_done = true;
+    if (form == MUR_BLOCKING)
+        return mur_board_run(algorithm, c, comm);
+    if (form == MUR_NONBLOCKING)
+        return mur_board_start(algorithm, c, comm, request);
+    *request = MPI_REQUEST_NULL;
+    rc = mur_board_keep(algorithm, c, comm, request);
+    *is_done = rc || *request != MPI_REQUEST_NULL;
+    return rc;
+}
+
 int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum mur_form form, MPI_Request *request)
 {
+    const struct mur_algorithm *algorithm;
     struct mur_schedule *s;
+    const char *why;
+    bool is_done;
     int rc = check(c, comm);
 
     if (rc)
@@ -127,22 +134,19 @@ int mur_collective(const struct mur_collective *c, struct mur_comm *comm, enum m
     mur_counters.collectives[c->kind]++;
     comm->collectives++;
     mur_event(MUR_EVENT_COLLECTIVE, comm, &(struct mur_event_collective){.kind = (int)c->kind, .form = (int)form});
-    if (form == MUR_BLOCKING && takes_board(c, comm))
-        return mur_board_run(c, comm);
-    if (form == MUR_NONBLOCKING && takes_board(c, comm))
-        return mur_board_start(c, comm, request);
-    if (form == MUR_PERSISTENT && takes_board(c, comm)) {
-        *request = MPI_REQUEST_NULL;
-        rc = mur_board_keep(c, comm, request);
-        if (rc || *request != MPI_REQUEST_NULL)
+    algorithm = mur_choose(c, comm, &why);
+    if (algorithm && algorithm->advance) {
+        rc = start_on_board(algorithm, c, comm, form, request, &is_done);
+        if (is_done)
             return rc;
+        algorithm = mur_choose_by_messages(c, comm, &why);
     }
     s = form == MUR_NONBLOCKING ? mur_schedule_create_nonblocking(comm) : mur_schedule_create_strict(comm);
     if (!s)
         return mur_collective_no_memory(comm);
     if (__builtin_expect(mur_settings.coll_check, 0))
         mur_verify_add(s, c, form);
-    mur_collective_build(s, c);
+    build(s, c, algorithm, why);
     if (form == MUR_BLOCKING)
         return mur_schedule_run(s);
     return form == MUR_NONBLOCKING ? mur_schedule_start(s, request) : mur_schedule_keep(s, request);

@@ -83,6 +83,26 @@ static void check_algorithm(const char *kind, const char *algorithm, int is_able
     MPI_Comm_free(&comm);
 }
 
+/* What the library itself tells on a board is none of the user's broadcasts. */
+static void check_persistent(void)
+{
+    int one = 1, sum = 0;
+    MPI_Request request;
+    MPI_Info info;
+    MPI_Comm comm;
+
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mur_bcast", "chain");
+    CHECK(MPI_Comm_dup_with_info(MPI_COMM_WORLD, info, &comm) == MPI_SUCCESS);
+    CHECK(MPI_Allreduce_init(&one, &sum, 1, MPI_INT, MPI_SUM, comm, info, &request) == MPI_SUCCESS);
+    MPI_Info_free(&info);
+    MPI_Start(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK(sum == size);
+    MPI_Request_free(&request);
+    MPI_Comm_free(&comm);
+}
+
 static void check_errors(void)
 {
     char text[MPI_MAX_ERROR_STRING], value[64];
@@ -119,6 +139,10 @@ int main(int argc, char **argv)
         {"alltoall", "bruck"},          {"reduce", "rabenseifner"},     {"reduce", "chain"},
         {"allreduce", "ring"},          {"allreduce", "reduce-bcast"},  {"reduce_scatter", "halving"},
         {"reduce_scatter", "pairwise"}};
+    static const char *const board[][2] = {{"bcast", "board-slots"},      {"bcast", "board-pieces"},
+                                           {"gather", "board-blocks"},    {"scatter", "board-cells"},
+                                           {"allgather", "board-slices"}, {"alltoall", "board-cells"},
+                                           {"reduce", "board-parts"},     {"allreduce", "board-parts"}};
     static const char *const kinds[] = {"barrier",  "bcast",  "gather",    "scatter",       "allgather",
                                         "alltoall", "reduce", "allreduce", "reduce_scatter"};
     int provided, is_mixed = argc > 1;
@@ -131,8 +155,14 @@ int main(int argc, char **argv)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     for (size_t i = 0; i < sizeof algorithms / sizeof *algorithms; i++)
         check_algorithm(algorithms[i][0], algorithms[i][1], 1);
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
-        check_algorithm(kinds[i], "hierarchical", is_mixed); /* falls back where there are no nodes to go by */
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        check_algorithm(kinds[i], "hierarchical", is_mixed); /* falls back where there are no nodes to go by, */
+        check_algorithm(kinds[i], "board-lines", !is_mixed); /* or several, */
+        check_algorithm(kinds[i], "board-tree", 0);          /* or few ranks */
+    }
+    for (size_t i = 0; i < sizeof board / sizeof *board; i++)
+        check_algorithm(board[i][0], board[i][1], !is_mixed);
+    check_persistent();
     check_errors();
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

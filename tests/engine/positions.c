@@ -32,7 +32,7 @@ static void set_channel(struct mur_board *board, int other_rank, uint64_t limit)
     uint64_t by = step_to(limit, channel->received, MUR_BOARD_CELL_DEPTH);
 
     channel->received += by;
-    atomic_fetch_add(&board->reads[mur_board_pair(board, other_rank, board->rank)].value, by);
+    atomic_fetch_add(&board->reads[mur_board_pair_of(board, other_rank, board->rank)].value, by);
     channel->pieces_received += step_to(limit, channel->pieces_received, MUR_BOARD_CELL_PIECES);
     by = step_to(limit, channel->sent, MUR_BOARD_CELL_DEPTH);
     channel->sent += by;

@@ -122,7 +122,7 @@ static bool is_there(struct mur_board_op *op)
     }
 }
 
-bool mur_board_share(struct mur_board_op *op)
+static bool share(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     size_t block = op->c.kind == MUR_SCATTER && op->c.to.buffer != MPI_IN_PLACE ? mur_blocks_bytes(&op->c.to)
@@ -183,7 +183,7 @@ static void read_all(struct mur_board_op *op, const char *half)
     }
 }
 
-bool mur_board_share_irregular(struct mur_board_op *op)
+static bool share_irregular(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     char *half = board->halves[board->turn];
@@ -200,6 +200,11 @@ bool mur_board_share_irregular(struct mur_board_op *op)
     read_all(op, half);
     mur_board_leave_half(op, 1);
     return true;
+}
+
+bool mur_board_blocks(struct mur_board_op *op)
+{
+    return op->c.to.is_irregular ? share_irregular(op) : share(op);
 }
 
 /* ---- the same in rounds, a slice of each block at a time ---- */
@@ -253,7 +258,33 @@ static void read_slices(const struct mur_board_op *op, const char *half, size_t 
     }
 }
 
-bool mur_board_share_slices(struct mur_board_op *op)
+/* ---- what fits ---- */
+
+/* The bytes of all blocks of all ranks. */
+static size_t all_bytes(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    size_t ranks = (size_t)comm->size;
+
+    if (c->to.is_irregular)
+        return (size_t)(mur_blocks_count(&c->to, comm->size) * c->to.type->size);
+    if (c->kind == MUR_SCATTER)
+        return ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
+    return ranks * mur_block_bytes(c) * (c->kind == MUR_ALLTOALL ? ranks : 1);
+}
+
+enum mur_fit mur_board_fits_blocks(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return all_bytes(c, comm) <= MUR_BOARD_HALF_MAX ? MUR_BEST : MUR_CANNOT;
+}
+
+enum mur_fit mur_board_fits_slices(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    if (comm->size > MUR_BOARD_HALF_MAX / 64)
+        return MUR_CANNOT;
+    return all_bytes(c, comm) > MUR_BOARD_HALF_MAX ? MUR_BEST : MUR_CAN;
+}
+
+bool mur_board_slices(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     size_t room = MUR_BOARD_HALF_MAX / (size_t)board->size & ~(size_t)63, bytes;

@@ -191,7 +191,7 @@ static inline bool mur_board_has_passed(const struct mur_board *board, int rank,
     return atomic_load_explicit(&board->phases[rank].value, memory_order_acquire) >= phase;
 }
 
-static inline size_t mur_board_pair(const struct mur_board *board, int sender, int receiver)
+static inline size_t mur_board_pair_of(const struct mur_board *board, int sender, int receiver)
 {
     return (size_t)sender * (size_t)board->memory->ranks + (size_t)receiver;
 }

@@ -335,7 +335,7 @@ static bool send_some(struct mur_board_op *op, int rank)
     struct mur_board_channel *channel = &board->channels[rank];
     struct block block = outgoing(op, rank);
     size_t bytes = block.type ? (size_t)(block.count * block.type->size) : 0;
-    size_t pair = mur_board_pair(board, board->rank, rank);
+    size_t pair = mur_board_pair_of(board, board->rank, rank);
     bool has_moved = false;
 
     channel->is_sent = !block.type;
@@ -425,7 +425,7 @@ static bool receive_some(struct mur_board_op *op, int rank)
     struct mur_board *board = op->board;
     struct mur_board_channel *channel = &board->channels[rank];
     struct block block = incoming(op, rank);
-    size_t pair = mur_board_pair(board, rank, board->rank);
+    size_t pair = mur_board_pair_of(board, rank, board->rank);
     bool has_moved = false;
 
     channel->is_received = !block.type;
@@ -514,6 +514,15 @@ static bool exchange_with_all(struct mur_board_op *op)
         has_moved |= exchange(op, from, to);
     }
     return has_moved;
+}
+
+enum mur_fit mur_board_fits_cells(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    bool is_to_all = c->kind == MUR_BCAST || c->kind == MUR_ALLGATHER; /* the same for each */
+
+    if (!comm->board->channels || (c->kind == MUR_BCAST && comm->size > 2))
+        return MUR_CANNOT;
+    return is_to_all && comm->size > 2 ? MUR_CAN : MUR_BEST;
 }
 
 bool mur_board_cells(struct mur_board_op *op)

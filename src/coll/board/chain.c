@@ -14,6 +14,7 @@
 enum {
     CHUNK = 16 << 10, /* bytes that are added while they are in the first cache */
     LINK_MOST = 64 << 10,
+    REDUCE_MOST = 128 << 10, /* bytes of a reduce; more are better added by all ranks at the same time */
 };
 
 static bool is_first(const struct mur_board_op *op)
@@ -140,9 +141,18 @@ static void leave_link(struct mur_board_op *op)
     board->link = (board->link + 1) % MUR_BOARD_LINKS;
 }
 
-bool mur_board_chain_fits(const struct mur_board *board, size_t element)
+/* A link holds an element. Where ranks share cores, the ranks of a chain wait for each other once in several reduces.
+ */
+enum mur_fit mur_board_fits_chain(const struct mur_collective *c, const struct mur_comm *comm)
 {
-    return element <= room(board);
+    const struct mur_board *board = comm->board;
+    size_t bytes = mur_blocks_bytes(&c->from);
+
+    if (!mur_board_reduces(c, comm) || (size_t)c->from.type->size > room(board))
+        return MUR_CANNOT;
+    if (c->kind == MUR_REDUCE && (comm->size == 2 || bytes > REDUCE_MOST || board->half <= board->warm))
+        return MUR_CAN;
+    return mur_board_is_small(c, comm) ? MUR_CAN : MUR_BEST;
 }
 
 bool mur_board_chain(struct mur_board_op *op)

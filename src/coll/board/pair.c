@@ -128,7 +128,14 @@ static bool advance_piece(struct mur_board_op *op, char *half)
     return true;
 }
 
-bool mur_board_reduce_pair(struct mur_board_op *op)
+enum mur_fit mur_board_fits_pair(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    if (comm->size != 2 || !mur_board_reduces(c, comm))
+        return MUR_CANNOT;
+    return mur_board_is_small(c, comm) ? MUR_CAN : MUR_BEST;
+}
+
+bool mur_board_pair(struct mur_board_op *op)
 {
     while (op->position < elements(&op->c)) {
         if (!advance_piece(op, op->board->halves[op->board->turn]))

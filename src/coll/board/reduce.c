@@ -74,7 +74,19 @@ static bool reduce_piece(struct mur_board_op *op, char *half)
     return true;
 }
 
-bool mur_board_reduce_parts(struct mur_board_op *op)
+/* Best where all fits into a half at once, and the only one that keeps the order of operands. */
+enum mur_fit mur_board_fits_parts(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    size_t stride = mur_board_parts_stride(mur_blocks_bytes(&c->from));
+
+    if (!mur_board_reduces(c, comm))
+        return MUR_CANNOT;
+    if (mur_board_is_small(c, comm))
+        return MUR_CAN;
+    return !c->op->is_commutative || stride * (size_t)comm->size <= comm->board->half ? MUR_BEST : MUR_CAN;
+}
+
+bool mur_board_parts(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
 
@@ -156,7 +168,14 @@ static bool add_around(struct mur_board_op *op, char *half)
     return true;
 }
 
-bool mur_board_reduce_ring(struct mur_board_op *op)
+enum mur_fit mur_board_fits_ring(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    if (comm->size == 2 || !mur_board_reduces(c, comm))
+        return MUR_CANNOT;
+    return mur_board_is_small(c, comm) ? MUR_CAN : MUR_BEST;
+}
+
+bool mur_board_ring(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     size_t extent = (size_t)op->c.from.type->size;

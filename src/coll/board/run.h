@@ -3,6 +3,8 @@
 #ifndef MUR_COLL_NODE_H
 #define MUR_COLL_NODE_H
 
+#include "base/settings.h"
+#include "coll/algorithms.h"
 #include "coll/board/board.h"
 #include "coll/collective.h"
 #include "coll/hold.h"
@@ -16,8 +18,9 @@ struct mur_board_op {
     struct mur_request *request; /* of a nonblocking one: holds on to the communicator */
     struct mur_held held;        /* if it outlives its call */
     bool is_held;
+    const struct mur_algorithm *algorithm;
     uint64_t ticket;                          /* its turn on the board */
-    bool (*advance)(struct mur_board_op *op); /* true: complete */
+    bool (*advance)(struct mur_board_op *op); /* the algorithm's; true: complete */
     volatile uint8_t is_complete;
     bool is_running;
     int error; /* MPI_SUCCESS or a code */
@@ -32,41 +35,54 @@ struct mur_board_op {
     MPI_Count piece;    /* and in it */
 };
 
-/* Whether the operation is one for the board: the same answer at all ranks. */
-bool mur_board_takes(const struct mur_collective *collective, const struct mur_comm *comm);
-
-int mur_board_run(const struct mur_collective *collective, struct mur_comm *comm);
+/* By an algorithm of the board that fits (mur_choose_on_board). */
+int mur_board_run(const struct mur_algorithm *algorithm, const struct mur_collective *collective,
+                  struct mur_comm *comm);
 
 /* On a board of their own: ranks may call blocking collectives before or after nonblocking ones, as programs do that
  * know other libraries. */
-int mur_board_start(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
+int mur_board_start(const struct mur_algorithm *algorithm, const struct mur_collective *collective,
+                    struct mur_comm *comm, MPI_Request *request);
 
 /* Prepares it on a board of its own, since ranks may start persistent operations in different orders. *request is
  * untouched when there is no memory for a board; the answer is the same at all ranks. */
-int mur_board_keep(const struct mur_collective *collective, struct mur_comm *comm, MPI_Request *request);
+int mur_board_keep(const struct mur_algorithm *algorithm, const struct mur_collective *collective,
+                   struct mur_comm *comm, MPI_Request *request);
 
-/* The algorithms. */
-bool mur_board_lines(struct mur_board_op *op);      /* small.c: what fits into lines, */
-bool mur_board_slots(struct mur_board_op *op);      /* small.c: and what fits into slots */
-bool mur_board_tree_lines(struct mur_board_op *op); /* tree.c: the same among many ranks */
-bool mur_board_tree_slots(struct mur_board_op *op);
-bool mur_board_share(struct mur_board_op *op);           /* blocks.c: blocks that fit into a half */
-bool mur_board_share_irregular(struct mur_board_op *op); /* blocks.c: allgather of blocks that differ */
-bool mur_board_share_slices(struct mur_board_op *op);    /* blocks.c: allgather of large blocks */
-bool mur_board_stream(struct mur_board_op *op);          /* stream.c: broadcasts, piece by piece */
-bool mur_board_reduce_parts(struct mur_board_op *op);    /* reduce.c: each rank reduces a part */
-bool mur_board_reduce_ring(struct mur_board_op *op);     /* reduce.c: sums go around */
-bool mur_board_chain(struct mur_board_op *op);           /* chain.c: from rank to rank */
-bool mur_board_reduce_pair(struct mur_board_op *op);     /* pair.c: between two ranks */
-bool mur_board_cells(struct mur_board_op *op);           /* cells.c: blocks, each pair for itself */
+/* The algorithms, and what each fits. */
+#define MUR_BOARD_ALGORITHM(name_)                                                                                     \
+    bool mur_board_##name_(struct mur_board_op *op);                                                                   \
+    enum mur_fit mur_board_fits_##name_(const struct mur_collective *collective, const struct mur_comm *comm)
+MUR_BOARD_ALGORITHM(lines);      /* small.c: what fits into lines, */
+MUR_BOARD_ALGORITHM(slots);      /* small.c: and what fits into slots */
+MUR_BOARD_ALGORITHM(tree);       /* tree.c: the same among many ranks */
+MUR_BOARD_ALGORITHM(tree_slots); /* tree.c */
+MUR_BOARD_ALGORITHM(blocks);     /* blocks.c: blocks that fit into a half */
+MUR_BOARD_ALGORITHM(slices);     /* blocks.c: allgather of large blocks */
+MUR_BOARD_ALGORITHM(pieces);     /* stream.c: broadcasts, piece by piece */
+MUR_BOARD_ALGORITHM(parts);      /* reduce.c: each rank reduces a part */
+MUR_BOARD_ALGORITHM(ring);       /* reduce.c: sums go around */
+MUR_BOARD_ALGORITHM(chain);      /* chain.c: from rank to rank */
+MUR_BOARD_ALGORITHM(pair);       /* pair.c: between two ranks */
+MUR_BOARD_ALGORITHM(cells);      /* cells.c: blocks, each pair for itself */
+
+/* Whether each of so many ranks is to look at a few others only. */
+static inline bool mur_board_is_crowded(const struct mur_comm *comm)
+{
+    return comm->size > mur_settings.coll_flat;
+}
+
+/* small.c: how many bytes a rank has to tell the others, of collectives that lines or slots may do; SIZE_MAX of others;
+ * whether a slot holds them, so that larger ways are not the best; and whether a reduction is of gapless types, and an
+ * element of each rank fits into a half. */
+size_t mur_board_told(const struct mur_collective *collective, const struct mur_comm *comm);
+bool mur_board_is_small(const struct mur_collective *collective, const struct mur_comm *comm);
+bool mur_board_reduces(const struct mur_collective *collective, const struct mur_comm *comm);
 
 /* small.c: where a rank's data are; writing this rank's; reading what this rank needs of all. */
 unsigned char *mur_board_data(const struct mur_board_op *op, int rank);
 void mur_board_write_own(struct mur_board_op *op);
 void mur_board_read(struct mur_board_op *op);
-
-/* Whether a link of a chain holds an element of so many bytes. */
-bool mur_board_chain_fits(const struct mur_board *board, size_t element);
 
 /* mismatch.c: what a rank calls, as one word, asked for once; comparing it with what the ranks first to last have
  * written in their lines, or announced; announcing it; looking at what the others have announced after a large one;

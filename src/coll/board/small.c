@@ -224,6 +224,66 @@ static bool post_and_look(struct mur_board_op *op, uint64_t depth)
     return true;
 }
 
+/* ---- what fits ---- */
+
+/* Of gapless types only; all ranks give the same type and operation. */
+static bool is_plain_reduction(const struct mur_collective *c)
+{
+    return c->from.type->is_dense && (!c->op->object.predefined || c->from.type->object.predefined);
+}
+
+bool mur_board_reduces(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    size_t element = (size_t)c->from.type->size;
+
+    return is_plain_reduction(c) && mur_board_parts_stride(element) * (size_t)comm->size <= comm->board->half;
+}
+
+size_t mur_board_told(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    size_t ranks = (size_t)comm->size;
+
+    switch (c->kind) {
+    case MUR_BARRIER:
+        return 0;
+    case MUR_BCAST:
+        return mur_blocks_bytes(&c->to);
+    case MUR_GATHER:
+        return mur_block_bytes(c);
+    case MUR_ALLGATHER:
+        return c->to.is_irregular ? SIZE_MAX : mur_block_bytes(c);
+    case MUR_SCATTER:
+        return ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
+    case MUR_ALLTOALL:
+        return ranks * mur_block_bytes(c);
+    case MUR_REDUCE_SCATTER:
+        return is_plain_reduction(c) && !c->to.is_irregular ? ranks * mur_blocks_bytes(&c->from) : SIZE_MAX;
+    default:
+        return c->op && is_plain_reduction(c) ? mur_blocks_bytes(&c->from) : SIZE_MAX;
+    }
+}
+
+bool mur_board_is_small(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return mur_board_told(c, comm) <= MUR_BOARD_SLOT;
+}
+
+/* Among few ranks only: the two ways know by different means who still reads a line, so one board is used in one. */
+static enum mur_fit fits_below(const struct mur_collective *c, const struct mur_comm *comm, size_t most)
+{
+    return !mur_board_is_crowded(comm) && mur_board_told(c, comm) <= most ? MUR_BEST : MUR_CANNOT;
+}
+
+enum mur_fit mur_board_fits_lines(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return fits_below(c, comm, MUR_BOARD_FEW);
+}
+
+enum mur_fit mur_board_fits_slots(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return fits_below(c, comm, MUR_BOARD_SLOT);
+}
+
 bool mur_board_lines(struct mur_board_op *op)
 {
     return post_and_look(op, MUR_BOARD_DEPTH);

@@ -55,7 +55,14 @@ static void leave_piece(struct mur_board_op *op, size_t place, size_t piece)
     op->position += (MPI_Count)piece;
 }
 
-bool mur_board_stream(struct mur_board_op *op)
+enum mur_fit mur_board_fits_pieces(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    (void)c;
+    (void)comm;
+    return MUR_BEST;
+}
+
+bool mur_board_pieces(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     struct mur_blocks *to = &op->c.to;

@@ -13,7 +13,11 @@
 #include "base/copy.h"
 #include "coll/board/run.h"
 
-enum { FAN = 16, LEVELS_MAX = 4 };
+enum {
+    FAN = 16,
+    LEVELS_MAX = 4,
+    LOOK_MOST = 64, /* ranks of which each may look at what all others have, to add it up */
+};
 
 /* How many consecutive ranks, itself included, are below a rank, if there were no end of ranks. */
 static int span(const struct mur_board *board, int rank)
@@ -208,7 +212,30 @@ static bool go_through(struct mur_board_op *op, uint64_t depth)
     return op->stage == STAGES;
 }
 
-bool mur_board_tree_lines(struct mur_board_op *op)
+/* In scans each rank adds up what those below it have. */
+static bool adds_too_much(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return c->op && c->kind != MUR_REDUCE && c->kind != MUR_ALLREDUCE && comm->size > LOOK_MOST;
+}
+
+static enum mur_fit fits_below(const struct mur_collective *c, const struct mur_comm *comm, size_t most)
+{
+    if (!mur_board_is_crowded(comm) || mur_board_told(c, comm) > most)
+        return MUR_CANNOT;
+    return adds_too_much(c, comm) ? MUR_CAN : MUR_BEST;
+}
+
+enum mur_fit mur_board_fits_tree(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return fits_below(c, comm, MUR_BOARD_FEW);
+}
+
+enum mur_fit mur_board_fits_tree_slots(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    return fits_below(c, comm, MUR_BOARD_SLOT);
+}
+
+bool mur_board_tree(struct mur_board_op *op)
 {
     return go_through(op, MUR_BOARD_DEPTH);
 }
