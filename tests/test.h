@@ -10,6 +10,13 @@
 
 enum { TEST_SKIP = 77 }; /* the exit code of a program that cannot test here */
 
+/* The same, with a word. */
+static inline int test_skip(const char *why)
+{
+    printf("skipped: %s\n", why);
+    return TEST_SKIP;
+}
+
 /* Ends the whole job, so that the other ranks do not wait for ever. */
 static inline void test_fail(const char *file, int line, const char *text)
 {

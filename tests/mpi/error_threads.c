@@ -152,8 +152,7 @@ int main(int argc, char **argv)
     run(add_codes, NULL); /* legal before MPI_Init */
     run(make_handlers, NULL);
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    if (provided != MPI_THREAD_MULTIPLE)
-        return TEST_SKIP;
+    CHECK(provided == MPI_THREAD_MULTIPLE);
     MPI_Comm_dup(MPI_COMM_SELF, &comm);
     from_handlers();
     run(raise_errors, change_handlers);

@@ -95,8 +95,7 @@ int main(int argc, char **argv)
     int provided;
 
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    if (provided != MPI_THREAD_MULTIPLE)
-        return TEST_SKIP;
+    CHECK(provided == MPI_THREAD_MULTIPLE);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
     random_start();
     MPI_Type_contiguous(2, MPI_INT, &type);

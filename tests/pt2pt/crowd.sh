@@ -11,7 +11,7 @@ output=$(timeout 60 "$mpiexec" -n 40 sh -c 'ulimit -Sn 30; exec "$0"' "$program"
     fail "with a soft limit of 30 open files: exit code $?, it said: $output"
 
 # A program that the rank starts has room for no fewer files of its own, and not for very many more.
-limit=$("$mpiexec" -n 2 sh -c 'ulimit -Sn 200; exec "$0" limit' "$program" 2>&1 | sort -u)
+limit=$("$mpiexec" -n 2 sh -c 'ulimit -Sn 200; exec "$0" limit' "$program" 2>/dev/null | sort -u)
 [[ $limit =~ ^[0-9]+$ && $limit -ge 200 && $limit -le 400 ]] || fail "children of ranks have the limit '$limit'"
 
 output=$(timeout 60 "$mpiexec" -n 40 sh -c 'ulimit -n 30; exec "$0"' "$program" 2>&1)

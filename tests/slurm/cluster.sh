@@ -95,6 +95,10 @@ CONF
         [ "$(sinfo -h -t idle -o %D 2>/dev/null)" = "$NODES" ] && return 0
         sleep 0.1
     done
+    if grep -q 'fatal:' "$CLUSTER"/slurmd-*.log; then
+        echo "skipped: Slurm's daemons do not run here: $(grep -h -m1 'fatal:' "$CLUSTER"/slurmd-*.log | head -1)"
+        exit 77
+    fi
     echo "the Slurm cluster does not come up:"
     cluster_log
     return 1

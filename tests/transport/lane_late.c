@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     frames = mur_shm.lane_bytes[MUR_RING_SMALL] / BYTES;
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (mur_engine.peers[1 - me].local < 0)
-        return TEST_SKIP;
+        return test_skip("the ranks share no memory");
     mur_frame_handlers[KIND] = check_frame;
     MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &turns, &win);
     MPI_Win_shared_query(win, 0, &(MPI_Aint){0}, &(int){0}, &turns);

@@ -108,7 +108,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     other = 1 - me;
     if (mur_engine.peers[other].local < 0)
-        return TEST_SKIP;
+        return test_skip("the ranks share no memory");
     out = &mur_shm.out[mur_engine.peers[other].local];
     in = &mur_shm.in[mur_engine.peers[other].local];
     rally(4);
