@@ -24,7 +24,7 @@ enum {
 enum mur_fit {
     MUR_CANNOT,
     MUR_CAN,  /* where it is asked for by name */
-    MUR_BEST, /* the first in the list that says so is taken */
+    MUR_BEST, /* the first in the list that says so is taken. (Where ranks disagree, only the board notices.) */
 };
 
 /* One works either by messages, for which it builds a schedule, or on the memory that the ranks of one node share. */

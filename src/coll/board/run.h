@@ -79,6 +79,9 @@ size_t mur_board_told(const struct mur_collective *collective, const struct mur_
 bool mur_board_is_small(const struct mur_collective *collective, const struct mur_comm *comm);
 bool mur_board_reduces(const struct mur_collective *collective, const struct mur_comm *comm);
 
+/* blocks.c: the bytes of one block, of a collective whose blocks are alike. */
+size_t mur_board_block(const struct mur_collective *collective);
+
 /* small.c: where a rank's data are; writing this rank's; reading what this rank needs of all. */
 unsigned char *mur_board_data(const struct mur_board_op *op, int rank);
 void mur_board_write_own(struct mur_board_op *op);

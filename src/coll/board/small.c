@@ -253,7 +253,7 @@ size_t mur_board_told(const struct mur_collective *c, const struct mur_comm *com
     case MUR_ALLGATHER:
         return c->to.is_irregular ? SIZE_MAX : mur_block_bytes(c);
     case MUR_SCATTER:
-        return ranks * mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
+        return ranks * mur_board_block(c);
     case MUR_ALLTOALL:
         return ranks * mur_block_bytes(c);
     case MUR_REDUCE_SCATTER:
