@@ -56,6 +56,7 @@ for i in $(seq "${JOBS:-10}"); do by_daemon -host $all -n 4 true || fail "job $i
 only_daemons "jobs"
 
 # mpiexec is killed, and so is an agent.
+: >"$scratch/out"
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -host $all -n 4 sh -c 'echo up; sleep 100' >"$scratch/out" 2>&1 &
 job=$!
 await_up
@@ -64,6 +65,7 @@ wait $job
 only_daemons "mpiexec was killed"
 
 # A daemon is killed while a job runs: the job goes on, and another daemon takes its place.
+: >"$scratch/out" # or what the job before has said would be taken for this one's
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -host $all -n 4 \
     sh -c "echo up; while [ ! -e $scratch/go ]; do sleep 0.1; done; hostname" >"$scratch/out" 2>&1 &
 job=$!

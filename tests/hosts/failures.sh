@@ -12,6 +12,7 @@ in_host() { # number, command...
 }
 
 start_job() { # mpiexec's arguments; runs on, with its output in $scratch/out
+    : >"$scratch/out" # here, not when the job's shell comes to it
     run "$@" >"$scratch/out" 2>&1 &
     job=$!
 }

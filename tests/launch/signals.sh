@@ -120,6 +120,7 @@ ended 0
 
 # So do ranks end while mpiexec is stopped where no shell watches it, and it ends as they did.
 rm -f "$DIR"/got.*
+: >"$DIR/out" # or the lines of the job before would be taken for this one's
 setsid "${RUN[@]}" -n 2 sh -c 'trap "touch $0.\$MUR_RANK; exit 4" TSTP; echo ready; while :; do sleep 0.05; done' \
     "$DIR/got" >"$DIR/out" 2>"$DIR/err" </dev/null &
 JOB=$!
