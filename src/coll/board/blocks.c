@@ -41,6 +41,23 @@ bool mur_board_end_halves(struct mur_board_op *op, enum mur_board_use use)
 
 /* ---- blocks that all fit at once ---- */
 
+size_t mur_board_block(const struct mur_collective *c)
+{
+    if (c->kind == MUR_SCATTER)
+        return mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
+    return mur_block_bytes(c);
+}
+
+/* The bytes of all blocks of all ranks. */
+static size_t all_bytes(const struct mur_collective *c, const struct mur_comm *comm)
+{
+    size_t ranks = (size_t)comm->size;
+
+    if (c->to.is_irregular)
+        return (size_t)(mur_blocks_count(&c->to, comm->size) * c->to.type->size);
+    return ranks * mur_board_block(c) * (c->kind == MUR_ALLTOALL ? ranks : 1);
+}
+
 /* This rank's part of the half: block i of rank r for rank i. */
 static void write_part(struct mur_board_op *op, char *half, size_t block)
 {
@@ -126,7 +143,7 @@ static bool share(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
     size_t block = mur_board_block(&op->c);
-    char *half = mur_board_half(board, block * (size_t)board->size);
+    char *half = mur_board_half(board, all_bytes(&op->c, op->comm));
 
     if (op->stage == 0) {
         if (!mur_board_take_half(op))
@@ -262,23 +279,6 @@ static void read_slices(const struct mur_board_op *op, const char *half, size_t 
 /* Of two ranks: up to which size of a block this is faster than cells (Zen 4, gather and allgather of 16 KiB: 2.0 and
  * 3.6 us, by cells 2.6 and 4.3; gather of 64 KiB: 4.7 and 10, where the root changes 8.7 and 7.4). */
 enum { TWO_MOST = 64 << 10 };
-
-size_t mur_board_block(const struct mur_collective *c)
-{
-    if (c->kind == MUR_SCATTER)
-        return mur_blocks_bytes(c->to.buffer == MPI_IN_PLACE ? &c->from : &c->to);
-    return mur_block_bytes(c);
-}
-
-/* The bytes of all blocks of all ranks. */
-static size_t all_bytes(const struct mur_collective *c, const struct mur_comm *comm)
-{
-    size_t ranks = (size_t)comm->size;
-
-    if (c->to.is_irregular)
-        return (size_t)(mur_blocks_count(&c->to, comm->size) * c->to.type->size);
-    return ranks * mur_board_block(c) * (c->kind == MUR_ALLTOALL ? ranks : 1);
-}
 
 enum mur_fit mur_board_fits_blocks(const struct mur_collective *c, const struct mur_comm *comm)
 {
