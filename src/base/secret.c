@@ -31,8 +31,7 @@ bool mur_secret_open(char *complaint, size_t bytes)
         snprintf(complaint, bytes,
                  "connections between processes (spawned jobs, ports, ranks on several hosts) are proven by libsodium, "
                  "which cannot be loaded (%s); install it on every host (package libsodium23 or libsodium26 of Debian "
-                 "and Ubuntu, "
-                 "libsodium elsewhere)",
+                 "and Ubuntu, libsodium elsewhere)",
                  dlerror());
         return false;
     }

@@ -12,16 +12,20 @@
  *
  * A receiver that has left MPI answers nothing. It has completed its receives before, so a message that it has not
  * matched then is cancelled. Should it answer in its next session, the sender knows by the number in CANCEL and
- * CANCELLED that the answer is late. */
+ * CANCELLED that the answer is late.
+ *
+ * The loss of a process (lost.h) cancels the collective messages of its communicators that nobody has matched: their
+ * receivers leave the call. A receiver that frees such a communicator says CANCELLED without being asked. */
 #include <string.h>
 
 #include "pt2pt/flow.h"
+#include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
 /* What both frames say. */
 struct notice {
     uint64_t request; /* the sender's */
-    uint64_t number;  /* of the CANCEL, among all of the sender's; from 1 */
+    uint64_t number;  /* of the CANCEL, among all of the sender's; from 1. 0: the receiver was not asked */
 };
 
 static uint64_t cancels; /* that were sent */
@@ -29,9 +33,13 @@ static uint64_t cancels; /* that were sent */
 /* Nobody will receive it. */
 static void withdraw(struct mur_request *request)
 {
+    const struct mur_comm *comm = request->comm;
+
     mur_task_remove(&request->task);
     request->cancel = 0;
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .is_cancelled = true};
+    if (request->frame.context != comm->context) /* not by MPI_Cancel */
+        request->result.error = mur_lost_check(comm, request->frame.context, MPI_ANY_SOURCE);
     mur_rendezvous_withdraw(request);
 }
 
@@ -73,6 +81,19 @@ int mur_cancel(struct mur_request *request)
     return !request->kind && request->operation == MUR_SEND ? cancel_send(request) : mur_request_cancel(request);
 }
 
+void mur_cancel_refuse(const struct mur_message *message)
+{
+    struct mur_frame answer = message->frame;
+    struct notice notice;
+
+    if (message->frame.kind != MUR_FRAME_READY || mur_is_lost(message->peer))
+        return;
+    notice = (struct notice){.request = ((const struct mur_ready *)message->data)->request};
+    answer.kind = MUR_FRAME_CANCELLED;
+    answer.bytes = sizeof notice;
+    mur_send_control(message->peer, &answer, &notice);
+}
+
 static struct notice notice_of(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct notice notice;
@@ -108,11 +129,13 @@ static void cancelled_arrived(struct mur_peer *peer, const struct mur_frame *fra
     struct notice notice = notice_of(peer, frame, data);
     struct mur_request *request = mur_object_find((void *)(uintptr_t)notice.request, MUR_KIND_REQUEST);
 
-    if (!notice.number || notice.number > cancels)
+    if (notice.number > cancels || !notice.request)
         mur_frame_refuse(peer, frame);
-    if (!request || request->operation != MUR_SEND || request->is_complete || request->cancel != notice.number)
+    if (!request || request->operation != MUR_SEND || request->is_complete ||
+        (notice.number && request->cancel != notice.number))
         return; /* late */
-    if (request->peer != peer || request->peer_request)
+    if (request->peer != peer || request->peer_request ||
+        (!notice.number && request->frame.context == request->comm->context))
         mur_frame_refuse(peer, frame);
     withdraw(request);
 }

@@ -14,6 +14,7 @@
 #include "object/group.h"
 #include "object/request.h"
 #include "pt2pt/flow.h"
+#include "pt2pt/pt2pt.h"
 #include "transport/tcp/tcp.h"
 
 /* ---- the transport of the lost ---- */
@@ -121,6 +122,13 @@ static int error_of(const struct mur_request *request, const struct mur_peer *lo
     return request->peer == lost ? mur_lost_error(lost) : MPI_SUCCESS;
 }
 
+/* A message between the living whose receiver may have left the collective call: it is still received, or cancelled. */
+static bool is_in_vain(const struct mur_request *request)
+{
+    return request->operation == MUR_SEND && request->comm->has_lost && request->frame.kind == MUR_FRAME_READY &&
+           request->frame.context != request->comm->context;
+}
+
 static void fail_requests(struct mur_peer *lost)
 {
     struct mur_request *request = NULL;
@@ -134,6 +142,8 @@ static void fail_requests(struct mur_peer *lost)
         error = error_of(request, lost);
         if (error)
             fail(request, error);
+        else if (is_in_vain(request))
+            mur_cancel(request);
     }
     lost->placing = NULL; /* its data ends here */
 }
@@ -203,6 +213,7 @@ void mur_lost_forget(const struct mur_comm *comm)
 
     while ((message = mur_match_any(comm->context, MUR_CONTEXT_STRIDE))) {
         mur_match_take(message);
+        mur_cancel_refuse(message);
         mur_flow_free(message->peer, &message->frame);
         mur_message_free(message);
     }

@@ -37,6 +37,8 @@ int mur_recv(void *buffer, MPI_Count count, struct mur_type *type, int source, i
 
 /* cancel.c: MPI_Cancel of an active request. */
 int mur_cancel(struct mur_request *request);
+/* Tells the sender of a message which waits for a receive that no receive will come. */
+void mur_cancel_refuse(const struct mur_message *message);
 void mur_cancel_setup(void);
 
 /* Waits until the request is complete, and finishes it. */

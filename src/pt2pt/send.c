@@ -75,6 +75,8 @@ static int start_slow(const void *buffer, MPI_Count count, struct mur_type *type
 
     if (mur_is_lost(peer))
         return mur_lost_error(peer);
+    if (__builtin_expect(comm->has_lost, 0) && !is_eager && frame->context != comm->context)
+        return mur_lost_check(comm, frame->context, frame->source); /* its receiver fails, too */
     request = mur_request_create(MUR_SEND, comm, type);
     if (!request)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a send request");

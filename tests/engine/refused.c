@@ -133,10 +133,10 @@ static int is_help_refused(struct mur_request *request)
     return is;
 }
 
-/* The answer to a CANCEL that this process has not sent. */
-static int is_cancelled_refused(uint64_t number)
+/* The answer to a CANCEL that this process has not sent; number 0: the receiver was not asked. */
+static int is_cancelled_refused(uint64_t request, uint64_t number)
 {
-    const uint64_t notice[2] = {0, number};
+    const uint64_t notice[2] = {request, number};
 
     return is_refused((struct mur_frame){.kind = MUR_FRAME_CANCELLED, .bytes = sizeof notice}, notice);
 }
@@ -155,7 +155,7 @@ static void large_messages(void)
     check_size(MUR_FRAME_RELEASE, sizeof(uint64_t));
     check_size(MUR_FRAME_CANCEL, 2 * sizeof(uint64_t));
     check_size(MUR_FRAME_CANCELLED, 2 * sizeof(uint64_t));
-    CHECK(is_cancelled_refused(0) && is_cancelled_refused(1)); /* nothing has been cancelled */
+    CHECK(is_cancelled_refused(0, 0) && is_cancelled_refused(0, 1)); /* nothing has been cancelled */
     MPI_Isend(out, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &sends[0]);
     MPI_Isend(out, LARGE, MPI_BYTE, 2, 0, MPI_COMM_WORLD, &sends[1]);
     MPI_Irecv(in, LARGE, MPI_BYTE, 1, 0, MPI_COMM_WORLD, &receive);
@@ -170,6 +170,7 @@ static void large_messages(void)
     }
     CHECK(is_claim_refused(MUR_FRAME_CLAIM, 1, send, 0, LARGE + 1));
     CHECK(is_claim_refused(MUR_FRAME_DONE, 4, 0, send, 0)); /* the sender's */
+    CHECK(is_cancelled_refused(send, 0)); /* a message of the program's */
     CHECK(is_help_refused(mur_request_find(sends[0])));
     tokens(mur_request_find(sends[0]));
     CHECK(is_piece_refused(0, 1) && is_piece_refused(send, 1) && is_piece_refused(received + 64, 1));

@@ -8,6 +8,7 @@
 
 #include "random.h"
 #include "share.h"
+#include "tool/tool.h"
 
 enum { WORDS = 2048, MOST = 1400, ROUNDS = 2000, SMALL = 1024 /* elements of 8 bytes that are performed */ };
 
@@ -22,20 +23,15 @@ static MPI_T_pvar_handle counter;
 
 static void count(void)
 {
-    int index, elements, provided;
-
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    tool_start();
     MPI_T_pvar_session_create(&session);
-    CHECK(MPI_T_pvar_get_index("rma_errands", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS);
-    MPI_T_pvar_handle_alloc(session, index, NULL, &counter, &elements);
-    MPI_T_pvar_start(session, counter);
+    counter = tool_meter(session, "rma_errands", MPI_T_PVAR_CLASS_COUNTER, NULL);
 }
 
 static unsigned long long counted(void)
 {
-    unsigned long long value;
+    unsigned long long value = tool_read(session, counter);
 
-    MPI_T_pvar_read(session, counter, &value);
     MPI_T_pvar_handle_free(session, &counter);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();

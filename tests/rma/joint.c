@@ -5,6 +5,7 @@
  * each rank do so. With "counted" the target must have taken part, sooner or later. */
 #include "random.h"
 #include "share.h"
+#include "tool/tool.h"
 
 #include <pthread.h>
 #include <stdint.h>
@@ -295,15 +296,12 @@ static void check_counted(void)
     unsigned long long pieces = 0;
     MPI_T_pvar_session session;
     MPI_T_pvar_handle counter;
-    int index, elements, provided;
     struct window w;
     char *data;
 
-    MPI_T_init_thread(MPI_THREAD_SINGLE, &provided);
+    tool_start();
     MPI_T_pvar_session_create(&session);
-    CHECK(MPI_T_pvar_get_index("rma_joint", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS);
-    MPI_T_pvar_handle_alloc(session, index, NULL, &counter, &elements);
-    MPI_T_pvar_start(session, counter);
+    counter = tool_meter(session, "rma_joint", MPI_T_PVAR_CLASS_COUNTER, NULL);
     for (int kind = 0; kind < KINDS; kind++) {
         unsigned long long before = pieces;
 
@@ -315,7 +313,7 @@ static void check_counted(void)
         while (rank == 0 && pieces == before) {
             MPI_Put(data, BYTES, MPI_BYTE, 1, w.start, BYTES, MPI_BYTE, w.win);
             MPI_Win_flush(1, w.win);
-            MPI_T_pvar_read(session, counter, &pieces);
+            pieces = tool_read(session, counter);
         }
         MPI_Barrier(MPI_COMM_WORLD);
         MPI_Win_unlock_all(w.win);

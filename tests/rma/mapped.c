@@ -3,6 +3,7 @@
  * MUR_SHM_SINGLE_COPY=0: what is not reached by them then needs messages, as windows on other memory do, and messages
  * are counted. */
 #include "share.h"
+#include "tool/tool.h"
 
 enum { WORDS = 1 << 20, SMALL = 3, LARGE = WORDS / 2 };
 
@@ -12,21 +13,14 @@ static MPI_T_pvar_handle messages;
 
 static void count(void)
 {
-    int index, elements, provided;
-
-    CHECK(MPI_T_init_thread(MPI_THREAD_SINGLE, &provided) == MPI_SUCCESS);
+    tool_start();
     MPI_T_pvar_session_create(&session);
-    CHECK(MPI_T_pvar_get_index("rma_messages", MPI_T_PVAR_CLASS_COUNTER, &index) == MPI_SUCCESS);
-    MPI_T_pvar_handle_alloc(session, index, NULL, &messages, &elements);
-    MPI_T_pvar_start(session, messages);
+    messages = tool_meter(session, "rma_messages", MPI_T_PVAR_CLASS_COUNTER, NULL);
 }
 
 static unsigned long long counted(void)
 {
-    unsigned long long value;
-
-    CHECK(MPI_T_pvar_read(session, messages, &value) == MPI_SUCCESS);
-    return value;
+    return tool_read(session, messages);
 }
 
 /* Every rank writes to its right neighbour, adds, and reads back. */
