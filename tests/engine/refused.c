@@ -170,7 +170,7 @@ static void large_messages(void)
     }
     CHECK(is_claim_refused(MUR_FRAME_CLAIM, 1, send, 0, LARGE + 1));
     CHECK(is_claim_refused(MUR_FRAME_DONE, 4, 0, send, 0)); /* the sender's */
-    CHECK(is_cancelled_refused(send, 0)); /* a message of the program's */
+    CHECK(is_cancelled_refused(send, 0));                   /* a message of the program's */
     CHECK(is_help_refused(mur_request_find(sends[0])));
     tokens(mur_request_find(sends[0]));
     CHECK(is_piece_refused(0, 1) && is_piece_refused(send, 1) && is_piece_refused(received + 64, 1));
