@@ -3,7 +3,7 @@
  *
  *   pointer   the shared file pointer
  *   entries   for each rank: what it wants of the collective access under way, and the bytes that it is about to write
- *   panes   a ring of buffers through which collective access passes (io/two_phase.c); made at its first use
+ *   panes   a ring of buffers through which collective access passes (io/two_phase_shared.c); made at its first use
  *
  * Collective accesses are numbered. Each rank posts every one of them in its entry, alternating between two places:
  * who posts number n has read all that was posted for n - 1, so the place of n - 2 is free.

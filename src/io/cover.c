@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "io/driver.h"
+#include "io/lock.h"
 
 enum {
     FEW_STRETCHES = 4,     /* are written one by one, */

@@ -60,7 +60,7 @@ struct mur_file {
     struct mur_request *split;
     int split_kind;
     const void *split_buffer;
-    struct mur_exchange *exchange; /* memory for the next access by messages (io/messages.c), or NULL. Owned */
+    struct mur_exchange *exchange; /* memory for the next access by messages (io/exchange.h), or NULL. Owned */
 };
 
 /* A stretch of bytes of the file. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Panes as a collective access sees them (io/two_phase.c says what they are for).
+/* Panes as a collective access sees them (io/two_phase_shared.c says what they are for).
  *
  * A pane's life (`turn` is its number times 4, plus the state):
  *   write   FREE -- all ranks have arrived --> FULL -- who waits writes it --> FREE for the pane a ring further
@@ -50,21 +50,21 @@ static inline void mur_pane_enter(const struct mur_access *access, uint64_t numb
 /* The part of the file that a pane is for. */
 static inline MPI_Offset mur_pane_start(const struct mur_access *access, uint64_t pane)
 {
-    return access->origin + (MPI_Offset)(pane * mur_pane_ring(access)->bytes);
+    return access->plan.origin + (MPI_Offset)(pane * mur_pane_ring(access)->bytes);
 }
 
 static inline MPI_Offset mur_pane_end(const struct mur_access *access, uint64_t pane)
 {
     MPI_Offset end = mur_pane_start(access, pane + 1);
 
-    return end < access->all.end ? end : access->all.end;
+    return end < access->plan.all.end ? end : access->plan.all.end;
 }
 
 /* Of that part, what lies between the first byte that any rank wants and the last. */
 static inline struct mur_view_segment mur_pane_segment(const struct mur_access *access, uint64_t pane)
 {
     MPI_Offset start = mur_pane_start(access, pane);
-    MPI_Offset first = start > access->all.first ? start : access->all.first;
+    MPI_Offset first = start > access->plan.all.first ? start : access->plan.all.first;
 
     return (struct mur_view_segment){first, (size_t)(mur_pane_end(access, pane) - first)};
 }
@@ -74,7 +74,7 @@ static inline size_t mur_pane_bytes(const struct mur_access *access, size_t done
 {
     MPI_Offset position;
 
-    if (access->is_alone || done == access->memory.bytes)
+    if (access->plan.is_alone || done == access->memory.bytes)
         return 0;
     position = mur_view_position(access->file, end) - access->start;
     if (position <= (MPI_Offset)done)
@@ -87,12 +87,13 @@ static inline void mur_access_tell_failure(const struct mur_access *access, int 
     struct mur_area *area = access->file->area;
     uint64_t none = 0, verdict = (uint64_t)number << 32 | (uint32_t)(area->rank + 1);
 
-    atomic_compare_exchange_strong(&area->memory->verdict[access->number % 2], &none, verdict);
+    atomic_compare_exchange_strong(&area->memory->verdict[access->shared.number % 2], &none, verdict);
 }
 
 static inline bool mur_access_has_failed(const struct mur_access *access)
 {
-    return atomic_load_explicit(&access->file->area->memory->verdict[access->number % 2], memory_order_relaxed) != 0;
+    return atomic_load_explicit(&access->file->area->memory->verdict[access->shared.number % 2],
+                                memory_order_relaxed) != 0;
 }
 
 /* True when this rank has passed all panes. */

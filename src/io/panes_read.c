@@ -7,6 +7,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "io/cover.h"
+#include "io/lock.h"
 #include "io/panes.h"
 
 enum { TRIAL = 16 /* reads of panes, of which one is done in the other way */ };
@@ -47,7 +48,7 @@ static bool claim(struct mur_access *access, uint64_t index)
 {
     uint64_t number = mur_pane_number(access, index), expected = number * 4 + MUR_PANE_FREE;
 
-    if (index >= access->panes || !mur_pane_is_in(access, index, MUR_PANE_FREE) ||
+    if (index >= access->shared.panes || !mur_pane_is_in(access, index, MUR_PANE_FREE) ||
         !atomic_compare_exchange_strong(&mur_pane_state(access, number)->turn, &expected,
                                         number * 4 + MUR_PANE_READING))
         return false;
@@ -58,10 +59,10 @@ static bool claim(struct mur_access *access, uint64_t index)
 /* The pane is MUR_PANE_READY when this returns true. While somebody else reads it, reads one of the next. */
 static bool provide(struct mur_access *access)
 {
-    if (!claim(access, access->pane))
-        for (uint64_t i = 1; i < MUR_PANES && !mur_pane_is_in(access, access->pane, MUR_PANE_READY); i++)
-            claim(access, access->pane + i);
-    return mur_pane_is_in(access, access->pane, MUR_PANE_READY);
+    if (!claim(access, access->shared.pane))
+        for (uint64_t i = 1; i < MUR_PANES && !mur_pane_is_in(access, access->shared.pane, MUR_PANE_READY); i++)
+            claim(access, access->shared.pane + i);
+    return mur_pane_is_in(access, access->shared.pane, MUR_PANE_READY);
 }
 
 static void read_marked(struct mur_access *access, uint64_t index)
@@ -78,14 +79,14 @@ static void read_marked(struct mur_access *access, uint64_t index)
 /* Marks what this rank wants of as many panes as are free; the last rank to mark one reads it. */
 static void mark_panes(struct mur_access *access)
 {
-    while (access->marked < access->panes && access->marked < access->pane + MUR_PANES &&
-           mur_pane_is_in(access, access->marked, MUR_PANE_FREE)) {
-        uint64_t index = access->marked++;
+    while (access->shared.marked < access->shared.panes && access->shared.marked < access->shared.pane + MUR_PANES &&
+           mur_pane_is_in(access, access->shared.marked, MUR_PANE_FREE)) {
+        uint64_t index = access->shared.marked++;
         struct mur_pane *pane = mur_pane_state(access, mur_pane_number(access, index));
-        size_t bytes = mur_pane_bytes(access, access->ahead, mur_pane_end(access, index));
+        size_t bytes = mur_pane_bytes(access, access->shared.ahead, mur_pane_end(access, index));
 
-        mur_cover_data(access, access->ahead, bytes, mur_pane_start(access, index), MUR_MARKED, pane->marks);
-        access->ahead += bytes;
+        mur_cover_data(access, access->shared.ahead, bytes, mur_pane_start(access, index), MUR_MARKED, pane->marks);
+        access->shared.ahead += bytes;
         if (atomic_fetch_add_explicit(&pane->marked, 1, memory_order_acq_rel) + 1 == (uint32_t)access->file->area->size)
             read_marked(access, index);
     }
@@ -93,32 +94,32 @@ static void mark_panes(struct mur_access *access)
 
 static void take_data(struct mur_access *access, size_t bytes)
 {
-    const struct mur_pane *pane = mur_pane_state(access, mur_pane_number(access, access->pane));
-    MPI_Offset end = mur_pane_end(access, access->pane);
+    const struct mur_pane *pane = mur_pane_state(access, mur_pane_number(access, access->shared.pane));
+    MPI_Offset end = mur_pane_end(access, access->shared.pane);
 
     if (pane->number && !access->failed) {
         access->failed = pane->number;
-        access->failed_rank = pane->rank;
+        access->shared.failed_rank = pane->rank;
     }
     if (pane->end < end) {
         bytes = mur_pane_bytes(access, access->moved, pane->end);
-        access->is_at_end = true;
+        access->plan.is_at_end = true;
     }
     mur_view_get(access->file, access->start + (MPI_Offset)access->moved, bytes, &access->memory,
-                 mur_pane_buffer(access->file->area, mur_pane_number(access, access->pane)),
-                 mur_pane_start(access, access->pane));
+                 mur_pane_buffer(access->file->area, mur_pane_number(access, access->shared.pane)),
+                 mur_pane_start(access, access->shared.pane));
     access->moved += bytes;
 }
 
 /* The last rank to arrive frees the pane. */
 static void leave_pane(struct mur_access *access)
 {
-    uint64_t number = mur_pane_number(access, access->pane);
+    uint64_t number = mur_pane_number(access, access->shared.pane);
     struct mur_pane *pane = mur_pane_state(access, number);
 
     if (atomic_fetch_add_explicit(&pane->arrived, 1, memory_order_acq_rel) + 1 != (uint32_t)access->file->area->size)
         return;
-    if (access->is_sparse)
+    if (access->shared.is_sparse)
         memset((void *)pane->marks, 0, sizeof pane->marks);
     atomic_store_explicit(&pane->marked, 0, memory_order_relaxed);
     atomic_store_explicit(&pane->arrived, 0, memory_order_relaxed);
@@ -127,22 +128,25 @@ static void leave_pane(struct mur_access *access)
 
 static bool is_turn(const struct mur_access *access)
 {
-    uint64_t number = mur_pane_number(access, access->pane);
+    uint64_t number = mur_pane_number(access, access->shared.pane);
 
     return atomic_load_explicit(&mur_pane_state(access, number)->turn, memory_order_acquire) / 4 == number;
 }
 
 bool mur_panes_read(struct mur_access *access)
 {
-    for (; access->pane < access->panes; access->pane++) {
+    for (; access->shared.pane < access->shared.panes; access->shared.pane++) {
         size_t bytes;
 
         if (!is_turn(access)) /* the ring's last turn is not over */
             return false;
-        if (access->is_sparse)
+        if (access->shared.is_sparse)
             mark_panes(access);
-        bytes = access->is_at_end ? 0 : mur_pane_bytes(access, access->moved, mur_pane_end(access, access->pane));
-        if (bytes && !(access->is_sparse ? mur_pane_is_in(access, access->pane, MUR_PANE_READY) : provide(access)))
+        bytes = access->plan.is_at_end
+                    ? 0
+                    : mur_pane_bytes(access, access->moved, mur_pane_end(access, access->shared.pane));
+        if (bytes &&
+            !(access->shared.is_sparse ? mur_pane_is_in(access, access->shared.pane, MUR_PANE_READY) : provide(access)))
             return false;
         if (bytes)
             take_data(access, bytes);

@@ -9,6 +9,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "io/cover.h"
+#include "io/lock.h"
 #include "io/panes.h"
 
 enum {
@@ -29,7 +30,7 @@ static void write_pane(struct mur_access *access, uint64_t number)
     char *buffer = mur_pane_buffer(access->file->area, number);
     int failed = 0;
 
-    if (!access->is_exact)
+    if (!access->shared.is_exact)
         failed = mur_cover_write(access->file, buffer, start, (size_t)(end - start), cover_of(access, number));
     else if (!mur_access_has_failed(access) &&
              mur_file_transfer(access->file, buffer + (segment.offset - start), segment, true) < 0)
@@ -108,15 +109,15 @@ static void put_data(struct mur_access *access, uint64_t number, MPI_Offset star
 static void fill_pane(struct mur_access *access)
 {
     struct mur_area *area = access->file->area;
-    uint64_t number = mur_pane_number(access, access->pane);
-    MPI_Offset start = mur_pane_start(access, access->pane);
-    size_t bytes = mur_pane_bytes(access, access->moved, mur_pane_end(access, access->pane));
+    uint64_t number = mur_pane_number(access, access->shared.pane);
+    MPI_Offset start = mur_pane_start(access, access->shared.pane);
+    size_t bytes = mur_pane_bytes(access, access->moved, mur_pane_end(access, access->shared.pane));
 
-    if (bytes && !access->is_exact)
+    if (bytes && !access->shared.is_exact)
         mur_cover_data(access, access->moved, bytes, start, 1, cover_of(access, number));
     if (bytes)
         put_data(access, number, start, bytes);
-    access->pane++;
+    access->shared.pane++;
     if (atomic_fetch_add_explicit(&mur_pane_state(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
         (uint32_t)area->size)
         mur_pane_enter(access, number, MUR_PANE_FULL);
@@ -127,8 +128,8 @@ static void fill_pane(struct mur_access *access)
 bool mur_panes_write(struct mur_access *access)
 {
     mur_panes_write_next(access);
-    while (access->pane < access->panes) {
-        if (mur_pane_is_in(access, access->pane, MUR_PANE_FREE))
+    while (access->shared.pane < access->shared.panes) {
+        if (mur_pane_is_in(access, access->shared.pane, MUR_PANE_FREE))
             fill_pane(access);
         else if (!mur_panes_write_next(access))
             return false;

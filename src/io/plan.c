@@ -52,8 +52,8 @@ struct mur_span mur_access_span(struct mur_access *access)
         span.error = mur_error_class(access->error);
     } else if (mur_access_is_alone(access)) {
         span.alone = 1;
-        access->is_alone = access->is_at_end = true;
-        access->ahead = access->memory.bytes;
+        access->plan.is_alone = access->plan.is_at_end = true;
+        access->shared.ahead = access->memory.bytes;
     } else if (access->memory.bytes) {
         span.bytes = (MPI_Offset)access->memory.bytes;
         span.first = mur_view_byte(access->file, access->start);
@@ -91,7 +91,7 @@ static bool add_up(struct mur_span *all, const struct mur_span *spans, int ranks
 
 static bool is_direct(const struct mur_access *access, bool interleaves)
 {
-    const struct mur_span *all = &access->all;
+    const struct mur_span *all = &access->plan.all;
 
     if ((all->end - all->first) / DIRECT_SPARSE > all->bytes)
         return true;
@@ -101,15 +101,15 @@ static bool is_direct(const struct mur_access *access, bool interleaves)
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *spans, int ranks)
 {
     int failed;
-    bool interleaves = add_up(&access->all, spans, ranks, &failed);
+    bool interleaves = add_up(&access->plan.all, spans, ranks, &failed);
 
     if (failed >= 0) {
         if (!access->error)
-            access->error = mur_error(access->all.error, "cannot %s file '%s': rank %d of its communicator failed",
+            access->error = mur_error(access->plan.all.error, "cannot %s file '%s': rank %d of its communicator failed",
                                       access->is_write ? "write" : "read", access->file->name, failed);
         return MUR_PLAN_NOTHING;
     }
-    if (!access->all.bytes)
+    if (!access->plan.all.bytes)
         return MUR_PLAN_NOTHING;
     return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_PANES;
 }

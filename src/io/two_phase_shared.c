@@ -21,10 +21,10 @@ static void post_span(struct mur_access *access)
     struct mur_area *area = access->file->area;
     struct mur_span span = mur_access_span(access);
 
-    access->number = access->ticket + 1;
+    access->shared.number = access->shared.ticket + 1;
     if (area->rank == 0)
-        atomic_store_explicit(&area->memory->verdict[access->number % 2], 0, memory_order_relaxed);
-    mur_area_post(area, access->number, &span);
+        atomic_store_explicit(&area->memory->verdict[access->shared.number % 2], 0, memory_order_relaxed);
+    mur_area_post(area, access->shared.number, &span);
 }
 
 /* A part that a rank has accessed directly. */
@@ -46,11 +46,11 @@ static int decide(struct mur_access *access)
     int stage;
 
     for (int i = 0; i < area->size; i++)
-        spans[i] = area->memory->entries[i].spans[access->number % 2];
+        spans[i] = area->memory->entries[i].spans[access->shared.number % 2];
     stage = stages[mur_access_plan(access, spans, area->size)];
     if (access->is_write) {
-        area->done += (uint64_t)access->all.alone;
-        if (access->is_alone)
+        area->done += (uint64_t)access->plan.all.alone;
+        if (access->plan.is_alone)
             tell_done(access);
     }
     return stage;
@@ -72,18 +72,19 @@ static int lay_out(struct mur_access *access)
     if (!file->area->panes)
         return DIRECT; /* no memory for them */
     bytes = mur_pane_ring(access)->bytes;
-    access->origin = access->all.first - access->all.first % mur_stripes_alignment(&file->hints.stripes, bytes);
-    span = access->all.end - access->all.first;
-    access->panes = (uint64_t)((access->all.end - access->origin + bytes - 1) / bytes);
-    access->is_exact = file->is_tiled && access->all.bytes == span;
-    access->is_sparse = !access->is_write && access->all.bytes * SPARSE < span;
+    access->plan.origin =
+        access->plan.all.first - access->plan.all.first % mur_stripes_alignment(&file->hints.stripes, bytes);
+    span = access->plan.all.end - access->plan.all.first;
+    access->shared.panes = (uint64_t)((access->plan.all.end - access->plan.origin + bytes - 1) / bytes);
+    access->shared.is_exact = file->is_tiled && access->plan.all.bytes == span;
+    access->shared.is_sparse = !access->is_write && access->plan.all.bytes * SPARSE < span;
     return access->is_write ? WRITE : READ;
 }
 
 /* True when complete. A nonblocking one goes on later after each piece. */
 static bool access_directly(struct mur_access *access)
 {
-    while (!mur_access_step(access))
+    while (!mur_independent_step(access))
         if (access->request)
             return false;
     return true;
@@ -101,18 +102,18 @@ static bool finish(struct mur_access *access)
     uint64_t verdict = 0;
 
     while (!is_done(area))
-        if (!access->panes || !mur_panes_write_next(access))
+        if (!access->shared.panes || !mur_panes_write_next(access))
             return false;
-    if (access->is_write && (access->all.bytes || access->all.alone) && !access->all.error)
-        verdict = atomic_load_explicit(&area->memory->verdict[access->number % 2], memory_order_relaxed);
+    if (access->is_write && (access->plan.all.bytes || access->plan.all.alone) && !access->plan.all.error)
+        verdict = atomic_load_explicit(&area->memory->verdict[access->shared.number % 2], memory_order_relaxed);
     if (verdict) {
         access->failed = (int)(verdict >> 32);
-        access->failed_rank = (int)(verdict & UINT32_MAX) - 1;
+        access->shared.failed_rank = (int)(verdict & UINT32_MAX) - 1;
     }
     if (access->failed && !access->error)
         access->error = mur_file_error_at(access->failed, access->is_write ? "write" : "read", access->file->name,
-                                          access->failed_rank);
-    area->panes_in += access->panes;
+                                          access->shared.failed_rank);
+    area->panes_in += access->shared.panes;
     area->current++;
     mur_engine_notify(); /* another thread's access may rest until it is its turn */
     return true;
@@ -123,41 +124,42 @@ bool mur_two_phase_step(struct mur_access *access)
 {
     struct mur_area *area = access->file->area;
 
-    if (access->stage == ENTER) {
-        if (area->current != access->ticket)
+    if (access->shared.stage == ENTER) {
+        if (area->current != access->shared.ticket)
             return false;
         post_span(access);
-        access->stage = access->is_alone ? ALONE : GATHER;
+        access->shared.stage = access->plan.is_alone ? ALONE : GATHER;
     }
-    if (access->stage == ALONE) {
+    if (access->shared.stage == ALONE) {
         if (!access_directly(access))
             return false;
-        access->stage = GATHER;
+        access->shared.stage = GATHER;
     }
-    if (access->stage == GATHER) {
-        if (!mur_area_all_posted(area, access->number, &access->next))
+    if (access->shared.stage == GATHER) {
+        if (!mur_area_all_posted(area, access->shared.number, &access->shared.next))
             return false;
-        access->stage = decide(access);
+        access->shared.stage = decide(access);
     }
-    if (access->stage == PREPARE) {
+    if (access->shared.stage == PREPARE) {
         if (!mur_area_has_panes(area, wanted_pane(&access->file->hints)))
             return false;
-        access->stage = lay_out(access);
-        if (access->is_write && access->stage == WRITE)
-            area->done += access->panes;
+        access->shared.stage = lay_out(access);
+        if (access->is_write && access->shared.stage == WRITE)
+            area->done += access->shared.panes;
     }
-    if (access->stage == DIRECT) {
-        if (!access->is_alone && !access_directly(access))
+    if (access->shared.stage == DIRECT) {
+        if (!access->plan.is_alone && !access_directly(access))
             return false;
         if (access->is_write) {
-            area->done += (uint64_t)(area->size - access->all.alone);
-            if (!access->is_alone)
+            area->done += (uint64_t)(area->size - access->plan.all.alone);
+            if (!access->plan.is_alone)
                 tell_done(access);
         }
-        access->stage = FINISH;
+        access->shared.stage = FINISH;
     }
-    if ((access->stage == WRITE && !mur_panes_write(access)) || (access->stage == READ && !mur_panes_read(access)))
+    if ((access->shared.stage == WRITE && !mur_panes_write(access)) ||
+        (access->shared.stage == READ && !mur_panes_read(access)))
         return false;
-    access->stage = FINISH;
+    access->shared.stage = FINISH;
     return finish(access);
 }
