@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The algorithms of one collective against each other: candidates KIND SECONDS BYTES,... ALGORITHM,... prints a line
  * "BYTES ALGORITHM microseconds" for each that can do it, the best of rounds in which all of them take turns.
- * Algorithms are chosen by info keys on duplicates of the world (see README.md); bench/tune runs this and writes
+ * Algorithms are chosen by info keys on duplicates of the world (see docs/settings.md); bench/tune runs this and writes
  * src/coll/table.c. */
 #include "bench.h"
 

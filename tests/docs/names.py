@@ -4,7 +4,7 @@
 
 Prose is the Markdown files and the comments of the C, Python, shell and CMake sources. Files that it names (code.c,
 part/code.h), functions and variables of the project (mur_...), and settings (MUR_...) must be there. In the Markdown
-files, words in backquotes that look like names must be words of the sources, too. README's table of settings must have
+files, words in backquotes that look like names must be words of the sources, too. The table of docs/settings.md must have
 every setting of src/base/settings.c, and no other that the code does not know.
 """
 import os
@@ -81,10 +81,10 @@ def main(root):
                     "_" in name or name.islower()) and not name.startswith("MPI_"):
                 missing(path, 1, name)
     settings = set(re.findall(r'\{"(MUR_\w+)", "', texts["src/base/settings.c"]))
-    table = set(re.findall(r"MUR_\w+", " ".join(line.split("|")[1] for line in texts["README.md"].split("\n")
+    table = set(re.findall(r"MUR_\w+", " ".join(line.split("|")[1] for line in texts[os.path.join("docs", "settings.md")].split("\n")
                                                  if line.startswith("| `MUR_"))))
     for name in sorted(settings - table):
-        wrong.append(f"README.md: the table of settings has no {name}")
+        wrong.append(f"docs/settings.md: the table of settings has no {name}")
     print("\n".join(wrong) if wrong else "all names are there")
     return 1 if wrong else 0
 
