@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The life of an agent on another host: mpiexec -agent PLACE PARENT ADDRESS..., started by start.c.
  *
- * It reads the secret from its standard input, or a file that stands before the addresses, calls the agent that started
- * it, is told what the job is, takes the job's directory and environment, and from then on lives like mpiexec's own
- * agent. Whatever it says goes up. */
+ * It reads the secret from its standard input, or a file that stands before the addresses, or, where a key stands there
+ * and the input is empty, fetches it (tree/keys.h), calls the agent that started it, is told what the job is, takes the
+ * job's directory and environment, and from then on lives like mpiexec's own agent. Whatever it says goes up. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -19,6 +19,7 @@
 #include "launch/limits.h"
 #include "launch/program.h"
 #include "launch/say.h"
+#include "launch/tree/keys.h"
 #include "launch/tree/tree.h"
 #include "launch/tree/uplink.h"
 
@@ -27,7 +28,7 @@ static struct mur_uplink uplink;
 static struct mur_jobspec job;
 static int place_end;
 static bool has_spec;
-static const char *secret_file; /* NULL: none */
+static const char *secret_file, *key; /* words of the command; NULL: none */
 
 /* The start command's message is the parent's to give; these lines say more, where they are seen. */
 static _Noreturn void fail(const char *format, const char *detail)
@@ -60,12 +61,21 @@ static bool read_secret(int fd, unsigned char *secret, size_t bytes)
 static void get_secret(void)
 {
     int fd = secret_file ? open(secret_file, O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
+    const char *problem;
 
     if (fd < 0)
         fail("cannot read the job's secret: %s; the home directory must be the same on all hosts", strerror(errno));
-    if (!read_secret(fd, uplink.secret, sizeof uplink.secret))
-        fail("did not get the job's secret by its standard input; %s",
-             "the command that starts agents must pass standard input on");
+    if (!read_secret(fd, uplink.secret, sizeof uplink.secret)) {
+        if (!key)
+            fail("did not get the job's secret by its standard input; %s",
+                 "the command that starts agents must pass standard input on");
+        problem =
+            mur_keys_fetch(key, uplink.addresses, uplink.address_count, uplink.place, uplink.parent, uplink.secret);
+        if (problem)
+            fail("got no standard input, and cannot fetch the job's secret from the agent that started it: %s; the "
+                 "command that starts agents must pass standard input or output on",
+                 problem);
+    }
     if (!secret_file)
         return;
     close(fd);
@@ -81,6 +91,8 @@ static void read_arguments(char **argv)
     argv += 2;
     if (*argv && strchr(*argv, '/'))
         secret_file = *argv++;
+    if (*argv && mur_keys_is_word(*argv))
+        key = *argv++;
     for (; *argv && uplink.address_count < MUR_ADDRESSES_MAX; argv++)
         if (!mur_address_read(*argv, &uplink.addresses[uplink.address_count++]))
             fail("cannot understand the address '%s'", *argv);

@@ -67,10 +67,17 @@ static void take_hello(struct mur_visitor *visitor)
 {
     struct mur_door *door = visitor->door;
     const struct mur_hello hello = visitor->message.hello;
+    bool wants_secret = hello.purpose == MUR_PURPOSE_SECRET;
+    const struct mur_keys_heard *keys = wants_secret ? door->may_fetch(door->owner, hello.from) : NULL;
     struct mur_challenge challenge;
     enum mur_hello_fault fault;
 
-    fault = mur_handshake_answer(&visitor->handshake, door->secret, MUR_PURPOSE_AGENTS, &hello, &challenge);
+    if (wants_secret && !keys) {
+        send_away(visitor);
+        return;
+    }
+    fault = mur_handshake_answer(&visitor->handshake, keys ? keys->shared : door->secret,
+                                 keys ? MUR_PURPOSE_SECRET : MUR_PURPOSE_AGENTS, &hello, &challenge);
     if (fault == MUR_HELLO_VERSION && !door->has_complained++)
         mur_say("somebody calls who speaks version %u of Murmur's protocol between hosts, not %d; if it is an agent of "
                 "this job, install the same version of Murmur on all hosts",
@@ -84,6 +91,19 @@ static void take_hello(struct mur_visitor *visitor)
     TAILQ_INSERT_TAIL(&door->proving, visitor, in_visitors);
 }
 
+/* It calls again, as any agent, when it has the secret. */
+static void give_secret(struct mur_visitor *visitor, const struct mur_proof *proof)
+{
+    struct mur_door *door = visitor->door;
+    struct mur_keys_heard *keys = door->may_fetch(door->owner, visitor->handshake.hello.from);
+    struct mur_welcome welcome;
+
+    mur_handshake_welcome(&visitor->handshake, proof, MUR_VERDICT_WELCOME, 0, &welcome);
+    if (keys && say(visitor->watch.fd, &welcome, sizeof welcome))
+        mur_keys_give(keys, &visitor->handshake, visitor->watch.fd, door->secret);
+    send_away(visitor);
+}
+
 static void take_proof(struct mur_visitor *visitor)
 {
     struct mur_door *door = visitor->door;
@@ -94,6 +114,10 @@ static void take_proof(struct mur_visitor *visitor)
 
     if (!mur_handshake_is_proven(&visitor->handshake, &proof) || !door->knows(door->owner, place, &received)) {
         send_away(visitor);
+        return;
+    }
+    if (visitor->handshake.hello.purpose == MUR_PURPOSE_SECRET) {
+        give_secret(visitor, &proof);
         return;
     }
     mur_handshake_welcome(&visitor->handshake, &proof, MUR_VERDICT_WELCOME, received, &welcome);

@@ -8,6 +8,7 @@
 
 #include "base/handshake.h"
 #include "launch/listener.h"
+#include "launch/tree/keys.h"
 
 struct mur_door {
     struct mur_loop *loop;
@@ -25,6 +26,8 @@ struct mur_door {
      * connection follow. */
     bool (*knows)(void *owner, int place, uint64_t *received);
     void (*enters)(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting);
+    /* The keys of an agent that may fetch the secret first; NULL: it may not, or its key has not come yet. */
+    struct mur_keys_heard *(*may_fetch)(void *owner, int place);
     void *owner;
 };
 

@@ -7,8 +7,9 @@
  * the hosts, the manager's own (srun, blaunch, qrsh), which gets the command word by word: srun executes it, of
  * the others some pass it to a shell; or `mpiexec -daemon-start` (daemon/call.c), which asks the daemon that stands on
  * the host. The addresses are those at which the agent calls back. Nothing secret stands
- * there: what proves the agent's right comes by its standard input, or, where the command has none to pass on
- * (pbs_tmrsh), in a file of the home directory that only the user can read, and that the agent removes. */
+ * there: what proves the agent's right comes by its standard input, or, where the command has none to pass on, in a
+ * file of the home directory that only the user can read, and that the agent removes (pbs_tmrsh), or by an exchange of
+ * keys (any command of the user's: keys.h). */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -75,11 +76,24 @@ const char *mur_start_name(const struct mur_jobspec *job)
     return "ssh";
 }
 
+static const char *base_name(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
+/* Pods that were started by an operator of Kubernetes can be reached from the launcher's pod only. */
+int mur_start_width(const struct mur_jobspec *job)
+{
+    enum { WIDTH = 16 };
+
+    return strncmp(base_name(mur_start_name(job)), "kubexec", 7) == 0 ? MUR_HOSTS_MAX : WIDTH;
+}
+
 static bool is_ssh(const struct mur_jobspec *job)
 {
-    const char *name = mur_start_name(job), *slash = strrchr(name, '/');
-
-    return strcmp(slash ? slash + 1 : name, "ssh") == 0;
+    return strcmp(base_name(mur_start_name(job)), "ssh") == 0;
 }
 
 /* A word for the login shell on the other side, which may be any: brackets are patterns for csh and zsh, a first '=' is
@@ -125,11 +139,11 @@ static void add_all(char **argv, int *count, char **words)
 }
 
 /* What mpiexec's options are on the other side. */
-static char **agent_words(const struct mur_child *child, uint16_t port)
+static char **agent_words(struct mur_child *child, uint16_t port)
 {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     size_t address_count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, port);
-    char **words = mur_alloc(MUR_ADDRESSES_MAX + 5, sizeof *words), address[64];
+    char **words = mur_alloc(MUR_ADDRESSES_MAX + 6, sizeof *words), address[64];
     int count = 0;
 
     words[count++] = mur_alloc_text("-agent");
@@ -137,6 +151,8 @@ static char **agent_words(const struct mur_child *child, uint16_t port)
     words[count++] = mur_alloc_text("%d", child->tree->place);
     if (child->secret_file)
         words[count++] = mur_alloc_text("%s", child->secret_file);
+    if (child->tree->job->launcher.command)
+        words[count++] = mur_keys_word(&child->tree->keys);
     for (size_t i = 0; i < address_count; i++)
         words[count++] = mur_alloc_text("%s", mur_address_text(&addresses[i], address));
     return words;
@@ -296,7 +312,7 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
 {
     const struct manager *manager = find_manager(child->tree->job);
     char **words, **argv;
-    int ends[2] = {-1, -1};
+    int ends[2] = {-1, -1}, heard[2] = {-1, -1};
     pid_t pid = -1;
 
     if (manager && !manager->has_input && !make_secret_file(child)) {
@@ -307,15 +323,20 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
     words = agent_words(child, port);
     argv = make_command(child->tree->job, child->host, words);
     if (pipe2(ends, O_CLOEXEC) == 0 && write_key(ends[1], child->tree->job) &&
-        write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
+        write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret) &&
+        (!child->tree->job->launcher.command || pipe2(heard, O_CLOEXEC) == 0))
         pid = fork();
-    if (pid == 0)
-        run_command(argv, ends[0], STDERR_FILENO); /* what a login script prints is no output of the job's */
+    if (pid == 0) /* what a login script prints is no output of the job's */
+        run_command(argv, ends[0], heard[1] >= 0 ? heard[1] : STDERR_FILENO);
     if (pid < 0)
         mur_frame_set_failure(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
     if (ends[0] >= 0) {
         close(ends[0]);
         close(ends[1]);
+    }
+    if (heard[1] >= 0) {
+        close(heard[1]);
+        mur_keys_listen(&child->keys, &child->tree->keys, child->tree->loop, heard[0]);
     }
     child->starter = pid > 0 ? pid : 0;
     free(words);

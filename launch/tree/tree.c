@@ -20,7 +20,6 @@
 #include "launch/tree/uplink.h"
 
 enum {
-    WIDTH = 16,       /* children of an agent, unless -agent-width says otherwise */
     ENDING_MS = 5000, /* how long an agent may be silent when the job is to end */
     START_MS = 60000, /* until an agent must have called */
     TICK_MS = 250,
@@ -301,6 +300,13 @@ static bool knows(void *owner, int place, uint64_t *received)
     return true;
 }
 
+static struct mur_keys_heard *may_fetch(void *owner, int place)
+{
+    struct mur_child *child = find(owner, place);
+
+    return child && child->state == MUR_CHILD_STARTING && child->keys.is_known ? &child->keys : NULL;
+}
+
 static void enters(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting)
 {
     struct mur_agent_tree *tree = owner;
@@ -408,8 +414,12 @@ static bool open_door(struct mur_agent_tree *tree, struct mur_tree_frame *failur
         mur_frame_set_failure(failure, "%s", complaint);
         return false;
     }
-    tree->door = (struct mur_door){
-        .secret = tree->job->secret, .own = tree->place, .knows = knows, .enters = enters, .owner = tree};
+    tree->door = (struct mur_door){.secret = tree->job->secret,
+                                   .own = tree->place,
+                                   .knows = knows,
+                                   .enters = enters,
+                                   .may_fetch = may_fetch,
+                                   .owner = tree};
     if (mur_door_open(&tree->door, tree->loop))
         return true;
     mur_frame_set_failure(failure,
@@ -422,7 +432,7 @@ static bool open_door(struct mur_agent_tree *tree, struct mur_tree_frame *failur
 bool mur_tree_open(struct mur_agent_tree *tree, struct mur_tree_frame *failure)
 {
     int below = tree->end - tree->place - 1;
-    int width = tree->job->launcher.width ? tree->job->launcher.width : WIDTH;
+    int width = tree->job->launcher.width ? tree->job->launcher.width : mur_start_width(tree->job);
     int parts = below < width ? below : width;
     int place = tree->place + 1;
 

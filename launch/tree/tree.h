@@ -43,9 +43,10 @@ struct mur_child {
     const struct mur_host *host;
     pid_t starter; /* the command that started it; 0: it has ended */
     int starter_status;
-    char *secret_file; /* where the start command passes no input on; else NULL */
-    int64_t due;       /* when a child that starts or is cut off is taken for lost */
-    bool is_altered;   /* the latest connection has broken for that */
+    char *secret_file;          /* where the start command passes no input on; else NULL */
+    int64_t due;                /* when a child that starts or is cut off is taken for lost */
+    bool is_altered;            /* the latest connection has broken for that */
+    struct mur_keys_heard keys; /* of an agent that gets no standard input */
     struct mur_branch branch;
     struct mur_stream streams[2]; /* its output, read by output.c from pipes */
     int pipes[2];                 /* which this agent fills */
@@ -72,6 +73,7 @@ struct mur_agent_tree {
     int place, end;
     struct mur_spec spec;
     struct mur_door door;
+    struct mur_keys keys;
     struct mur_timer timer;
     struct mur_child *children;
     int child_count;
@@ -102,11 +104,12 @@ int mur_node_place(const struct mur_jobspec *job, int node);
 int mur_place_count(const struct mur_jobspec *job); /* places are below this */
 
 /* start.c: starts the agent of the child, by whatever command reaches its host. The secret goes through the command's
- * standard input. */
+ * standard input; an agent that gets none of a user's own command fetches it (keys.h). */
 bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_frame *failure);
 void mur_start_forget(struct mur_child *child);            /* the command has ended */
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
 bool mur_start_is_by_daemon(const struct mur_jobspec *job);
+int mur_start_width(const struct mur_jobspec *job); /* children of an agent, unless -agent-width says otherwise */
 
 /* Runs `mpiexec -survey PART` on the host, by the same command, and returns that command's process; what it prints can
  * be read from *answer. -1 with errno: it cannot be started. */

@@ -43,6 +43,7 @@ enum mur_purpose {
     MUR_PURPOSE_AGENTS,
     MUR_PURPOSE_FOREIGN, /* ranks of two jobs; the secret is that of the called one */
     MUR_PURPOSE_PORT,    /* a rank that connects to a port */
+    MUR_PURPOSE_SECRET,  /* an agent that wants the job's secret (launch/tree/keys.h) */
 };
 
 struct mur_challenge {

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The door of an agent: it listens only where it may; a flood of silent connections does not end a greeting that has
- * begun; and a caller of another version is told apart, whatever the length of its hello. A call of a parent keeps
- * nothing else waiting: this process calls its own door, and one that never answers. */
+ * begun; and a caller of another version is told apart, whatever the length of its hello. Who has no secret yet gets it
+ * once, and only with the key that its start command told. A call of a parent keeps nothing else waiting: this process
+ * calls its own door, and one that never answers. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "launch/tree/call.h"
@@ -34,6 +36,15 @@ static bool knows(void *owner, int place, uint64_t *received)
     (void)owner;
     *received = 11;
     return place == PLACE;
+}
+
+static struct mur_keys keys;
+static struct mur_keys_heard heard;
+
+static struct mur_keys_heard *may_fetch(void *owner, int place)
+{
+    (void)owner;
+    return place == PLACE && heard.is_known ? &heard : NULL;
 }
 
 static void enters(void *owner, int place, int fd, uint64_t peer_received, const struct mur_handshake *greeting)
@@ -130,6 +141,62 @@ static void knows_other_versions(void)
     close(fd);
 }
 
+/* Whether somebody at that place, with what both keys should make together, is answered. */
+static bool is_answered(int place, const unsigned char *shared)
+{
+    struct mur_handshake caller;
+    struct mur_challenge challenge;
+    int fd = connect_to_door();
+    bool is;
+
+    mur_handshake_call(&caller, shared, MUR_PURPOSE_SECRET, 0, place, OWN);
+    CHECK(send(fd, &caller.hello, sizeof caller.hello, 0) == sizeof caller.hello);
+    is = hear(fd, &challenge, sizeof challenge);
+    close(fd);
+    return is;
+}
+
+/* An agent in a process of its own, which tells its key after a line of another's. Returns whether it got the secret.
+ */
+static bool agent_fetches(char *word)
+{
+    struct mur_address address = {.family = AF_INET, .port = door.port, .bytes = {127, 0, 0, 1}};
+    unsigned char got[32];
+    int ends[2], status;
+    pid_t pid;
+
+    CHECK(pipe(ends) == 0);
+    pid = fork();
+    if (pid == 0) {
+        CHECK(dup2(ends[1], STDOUT_FILENO) == STDOUT_FILENO);
+        close(ends[0]);
+        close(ends[1]);
+        puts("murmur-agent-key is not what this says");
+        _exit(mur_keys_fetch(word, &address, 1, PLACE, OWN, got) || memcmp(got, secret, sizeof got) != 0);
+    }
+    close(ends[1]);
+    mur_keys_listen(&heard, &keys, &loop, ends[0]);
+    while (heard.output.fd >= 0)
+        mur_loop_turn(&loop);
+    CHECK(waitpid(pid, &status, 0) == pid);
+    return status == 0;
+}
+
+static void gives_the_secret_once(void)
+{
+    unsigned char wrong[32] = {9};
+    char *word = mur_keys_word(&keys);
+
+    CHECK(mur_keys_is_word(word) && !mur_keys_is_word("10.0.0.1:4000"));
+    CHECK(!is_answered(PLACE, secret)); /* it is not known yet */
+    CHECK(agent_fetches(word));
+    CHECK(!heard.is_known && !is_answered(PLACE, heard.shared));
+    heard.is_known = true;
+    CHECK(!is_answered(PLACE, wrong) && !is_answered(PLACE + 1, heard.shared) && !is_answered(PLACE, secret));
+    heard.is_known = false;
+    free(word);
+}
+
 static struct {
     bool is_over;
     int fd, error;
@@ -223,7 +290,7 @@ int main(void)
 
     unit_start();
     CHECK(setenv("MUR_TCP_INCLUDE", "lo", 1) == 0);
-    if (!mur_secret_open(complaint, sizeof complaint)) {
+    if (!mur_seal_open(complaint, sizeof complaint)) {
         printf("%s\n", complaint);
         return 77;
     }
@@ -231,11 +298,12 @@ int main(void)
     ticker.fire = tick;
     mur_loop_add_timer(&loop, &ticker);
     mur_timer_set(&ticker, TICK_MS);
-    door = (struct mur_door){.secret = secret, .own = OWN, .knows = knows, .enters = enters};
+    door = (struct mur_door){.secret = secret, .own = OWN, .knows = knows, .enters = enters, .may_fetch = may_fetch};
     CHECK(mur_door_open(&door, &loop));
     listens_where_it_may();
     bears_a_flood();
     knows_other_versions();
+    gives_the_secret_once();
     mur_call_init(&call, &loop);
     calls_its_own_door(&call);
     goes_on_meanwhile(&call);
