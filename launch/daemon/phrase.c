@@ -200,16 +200,18 @@ static char *find_phrase(const struct mur_launcher *launcher)
     const char *variable = getenv("MUR_PHRASE_FILE"), *file = launcher->phrase_file;
     struct mur_problem problem = {.text = ""};
     char *phrase = launcher->phrase, *path = mur_smpdfile_path(launcher->smpdfile);
+    char *key = launcher->phrase_number ? mur_alloc_text("phrase.%d", launcher->phrase_number) : mur_alloc_text("phrase");
 
     if (!phrase && !file && variable && *variable)
         file = variable;
     if (!phrase && file)
         phrase = mur_phrase_read(file, NULL, &problem);
     if (!phrase && !file)
-        phrase = mur_smpdfile_get(path, geteuid(), "phrase", &problem);
+        phrase = mur_smpdfile_get(path, geteuid(), key, &problem);
     if (problem.text[0])
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
     free(path);
+    free(key);
     if (!phrase && !launcher->asks_nobody)
         phrase = mur_phrase_ask("The phrase of the daemons (smpd): ");
     if (!phrase || !*phrase)

@@ -100,7 +100,7 @@ static char *quoted(const char *word)
     return text;
 }
 
-/* Our own file, which is expected at the same place on all hosts. */
+/* Our own file. */
 static char *own_path(void)
 {
     static char path[PATH_MAX];
@@ -110,6 +110,14 @@ static char *own_path(void)
         return mur_alloc_text("mpiexec");
     path[length] = '\0';
     return path;
+}
+
+/* It is expected at the same place on all hosts, unless the options say otherwise. */
+static char *path_on(const struct mur_jobspec *job)
+{
+    if (job->launcher.prefix)
+        return mur_alloc_text("%s/bin/mpiexec", job->launcher.prefix);
+    return job->launcher.is_hybrid ? mur_alloc_text("mpiexec") : mur_alloc_text("%s", own_path());
 }
 
 static void add(char **argv, int *count, char *word)
@@ -143,9 +151,9 @@ static char **agent_words(const struct mur_child *child, uint16_t port)
 }
 
 /* For a shell. */
-static char *remote_command(char **words)
+static char *remote_command(const struct mur_jobspec *job, char **words)
 {
-    char *path = quoted(own_path()), *line = mur_alloc_text("exec %s", path);
+    char *path = quoted(path_on(job)), *line = mur_alloc_text("exec %s", path);
 
     free(path);
     for (; *words; words++) {
@@ -170,7 +178,7 @@ static void make_manager_command(const struct mur_jobspec *job, const struct mur
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
     add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host->name));
-    add(argv, &count, manager->has_shell ? quoted(own_path()) : mur_alloc_text("%s", own_path()));
+    add(argv, &count, manager->has_shell ? quoted(path_on(job)) : path_on(job));
     for (; *words; words++)
         add(argv, &count, manager->has_shell ? quoted(*words) : mur_alloc_text("%s", *words));
     argv[count] = NULL;
@@ -195,7 +203,7 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
     }
     add_all(argv, &count, launcher->options);
     add(argv, &count, host->user ? mur_alloc_text("%s@%s", host->user, host->name) : mur_alloc_text("%s", host->name));
-    add(argv, &count, remote_command(words));
+    add(argv, &count, remote_command(job, words));
     argv[count] = NULL;
 }
 

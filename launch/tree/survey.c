@@ -37,6 +37,7 @@ struct survey {
     const struct mur_hosts *hosts;
     enum mur_part part;
     int *counts;
+    bool goes_on; /* a host that does not answer is told, and the others are asked all the same */
     struct mur_problem *problem;
     struct question *questions;
     int next; /* the first host that may not have been asked */
@@ -45,6 +46,14 @@ struct survey {
 
 /* ---- the side that asks ---- */
 
+/* Whether to go on after a host's problem, which is then said now. */
+static bool pass_over(const struct survey *survey)
+{
+    if (survey->goes_on)
+        mur_say("%s", survey->problem->text);
+    return survey->goes_on;
+}
+
 static bool ask(struct survey *survey, struct question *question, int host)
 {
     const struct mur_host *asked = &survey->hosts->items[host];
@@ -52,7 +61,8 @@ static bool ask(struct survey *survey, struct question *question, int host)
     question->pid = mur_start_question(survey->job, asked, mur_part_name(survey->part), &question->fd);
     if (question->pid < 0)
         return mur_problem_set(survey->problem, "cannot start %s to ask host %s how many %ss it has: %s",
-                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part), strerror(errno));
+                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part), strerror(errno)) ||
+               pass_over(survey);
     question->host = host;
     question->length = 0;
     question->due = mur_loop_now() + ANSWER_MS;
@@ -113,7 +123,8 @@ static bool close_question(struct survey *survey, struct question *question)
     return mur_problem_set(survey->problem,
                            "cannot ask host %s how many %ss it has: %s %s and gave no answer; its message above may "
                            "say why. ppr:N:node needs no answer",
-                           name, mur_part_name(survey->part), command, how);
+                           name, mur_part_name(survey->part), command, how) ||
+           pass_over(survey);
 }
 
 static bool read_answer(struct survey *survey, struct question *question)
@@ -131,6 +142,14 @@ static bool read_answer(struct survey *survey, struct question *question)
         return close_question(survey, question);
     question->length += (size_t)got;
     return true;
+}
+
+static void give_up(struct survey *survey, struct question *question)
+{
+    kill(question->pid, SIGTERM);
+    close(question->fd);
+    question->host = -1;
+    survey->open--;
 }
 
 static bool wait_for_some(struct survey *survey)
@@ -157,9 +176,12 @@ static bool wait_for_some(struct survey *survey)
             if (!read_answer(survey, question))
                 return false;
         } else if (mur_loop_now() >= question->due) {
-            return mur_problem_set(
+            mur_problem_set(
                 survey->problem, "host %s has not told within %d s how many %ss it has; ppr:N:node needs no answer",
                 survey->hosts->items[question->host].name, ANSWER_MS / 1000, mur_part_name(survey->part));
+            if (!pass_over(survey))
+                return false;
+            give_up(survey, question);
         }
     }
     return true;
@@ -175,10 +197,8 @@ static void stop(struct survey *survey)
     free(survey->questions);
 }
 
-bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
-                    struct mur_problem *problem)
+static bool run(struct survey survey)
 {
-    struct survey survey = {.job = job, .hosts = hosts, .part = part, .counts = counts, .problem = problem};
     bool is_good;
 
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL); /* ignored, it would eat exit codes */
@@ -189,7 +209,21 @@ bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts
     while (is_good && survey.open)
         is_good = wait_for_some(&survey) && ask_more(&survey);
     stop(&survey);
-    if (!is_good) /* not for what the command line says, which has a code of its own */
+    return is_good;
+}
+
+void mur_survey_reach(const struct mur_jobspec *job, const struct mur_hosts *hosts, int *counts)
+{
+    struct mur_problem problem;
+
+    run((struct survey){
+        .job = job, .hosts = hosts, .part = MUR_PART_HWTHREAD, .counts = counts, .goes_on = true, .problem = &problem});
+}
+
+bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
+                    struct mur_problem *problem)
+{
+    if (!run((struct survey){.job = job, .hosts = hosts, .part = part, .counts = counts, .problem = problem})) /* not for what the command line says, which has a code of its own */
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem->text);
     return true;
 }

@@ -114,6 +114,8 @@ pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *h
 
 /* survey.c: a mur_part_counter (placement.h), which ends mpiexec where a host does not answer; and what `mpiexec
  * -survey PART` does. */
+/* How many hardware threads each host has; those that do not answer stay MUR_PART_UNKNOWN, and a message tells why. */
+void mur_survey_reach(const struct mur_jobspec *job, const struct mur_hosts *hosts, int *counts);
 bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
                     struct mur_problem *problem);
 int mur_survey_answer(const char *part);
