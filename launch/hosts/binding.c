@@ -77,7 +77,7 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
     part = mur_part_read(text, length);
     if (part == MUR_PART_COUNT)
         return mur_problem_set(problem,
-                               "wants none, auto, hwthread, core, l1cache to l5cache, numa, socket, machine or "
+                               "wants none, hwthread, core, l1cache to l5cache, numa, socket, machine, auto or "
                                "user:LIST, not '%s'",
                                text);
     request->bind = part;

@@ -216,8 +216,8 @@ static void test_rest(void)
     CHECK(parse("-output tag,dir=d:nocopy -path a:b p", &job, error, sizeof error) == 0);
     CHECK(job.formats.is_tagged && is_text(job.formats.copies, "d") && job.formats.has_copies_only);
     CHECK(is_text(job.contexts[0].search, "a:b"));
-    CHECK(parse("-mca a b --tune f -g 2 p", &job, error, sizeof error) == 0 && job.ignored.count == 3);
-    CHECK(is_text(job.ignored.items[0], "-mca a b") && is_text(job.ignored.items[2], "-g 2"));
+    CHECK(parse("-mca a b --tune f -topolib 2 p", &job, error, sizeof error) == 0 && job.ignored.count == 3);
+    CHECK(is_text(job.ignored.items[0], "-mca a b") && is_text(job.ignored.items[2], "-topolib 2"));
     CHECK(parse("-mca orte_default_hostfile h -mca plm_rsh_agent rsh p", &job, error, sizeof error) == 0);
     CHECK(is_text(job.placing.hostfile, "h") && is_text(job.launcher.command[0], "rsh") && job.ignored.count == 0);
 }
