@@ -86,6 +86,7 @@ struct mur_launcher {     /* how agents on other hosts are started */
     char **slurm_options; /* and these, when that is srun */
     int port;             /* of it, or of the daemons; 0: the default */
     int width;            /* how many agents one agent starts; 0: ours to choose */
+    int wait_ms;          /* how long hosts that cannot be reached are tried again */
     bool is_for_local;    /* this machine is reached by it, too, if a list names it */
     const char *prefix;   /* where Murmur is installed on the other hosts; NULL: where it is here */
     bool is_hybrid;       /* other hosts may have other paths: PATH there finds mpiexec */

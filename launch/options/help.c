@@ -61,6 +61,8 @@ static const char host_options[] =
     "  -launcher-args OPTIONS, -launcher-slurm-args OPTIONS    options for it, or for srun\n"
     "  -prefix DIR            Murmur is installed in DIR on the other hosts, to which ranks' PATH and LD_LIBRARY_PATH\n"
     "                         lead, too;  -hybrid-hosts: it is where PATH there finds it, and directories may differ\n"
+    "  -wait SECONDS          hosts that refuse, or whose names do not resolve yet, are tried again for so long (also\n"
+    "                         HYDRA_PROXY_RETRY_COUNT, a second for each)\n"
     "  -validate              start no job, but say for each host whether one can be started there\n"
     "  -launcher-port PORT, -port, -p    its port;  -agent-width N  how many agents each agent starts\n"
     "  -smpdfile FILE         where the daemons' phrase stands (default ~/.smpd); -pwdfile FILE: alone (also\n"

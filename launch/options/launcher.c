@@ -113,6 +113,15 @@ static int set_hybrid(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+static int set_wait(struct mur_parser *parser, const char *value)
+{
+    int seconds, rc = mur_parser_read_number(parser, value, "seconds", 0, 1000000, &seconds);
+
+    if (rc == 0)
+        parser->job->launcher.wait_ms = seconds * 1000;
+    return rc;
+}
+
 const struct mur_option mur_launcher_options[] = {
     {"launcher", "NAME", set_launcher},
     {"bootstrap", "NAME", set_launcher},
@@ -132,5 +141,6 @@ const struct mur_option mur_launcher_options[] = {
     {"agent-width", "N", set_width},
     {"prefix", "DIR", set_prefix},
     {"hybrid-hosts", NULL, set_hybrid},
+    {"wait", "SECONDS", set_wait},
     {NULL, NULL, NULL},
 };

@@ -171,6 +171,7 @@ static void pass_launcher(struct cursor *cursor, struct mur_launcher *launcher)
     pass_list(cursor, &launcher->slurm_options);
     pass(cursor, &launcher->port, sizeof launcher->port);
     pass(cursor, &launcher->width, sizeof launcher->width);
+    pass(cursor, &launcher->wait_ms, sizeof launcher->wait_ms);
     pass_constant(cursor, &launcher->prefix);
     pass_bool(cursor, &launcher->is_hybrid);
     pass_key(cursor, &launcher->key);

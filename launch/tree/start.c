@@ -196,6 +196,8 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
     if (is_ssh(job)) { /* without a terminal to ask, a question would wait for ever */
         add(argv, &count, mur_alloc_text("-x"));
         add(argv, &count, mur_alloc_text("-oBatchMode=yes"));
+        if (launcher->wait_ms) /* a host that does not answer is to be tried again, too */
+            add(argv, &count, mur_alloc_text("-oConnectTimeout=10"));
         if (host_port) {
             add(argv, &count, mur_alloc_text("-p"));
             add(argv, &count, mur_alloc_text("%d", host_port));
@@ -276,13 +278,16 @@ static bool make_secret_file(struct mur_child *child)
     return is_written;
 }
 
-static _Noreturn void run_command(char **argv, int input, int output)
+static _Noreturn void run_command(char **argv, int input, int output, bool is_muted)
 {
+    int nothing = is_muted ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
+    if (nothing >= 0)
+        dup2(nothing, STDERR_FILENO);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* the terminal's signals are ours to handle */
@@ -318,7 +323,7 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
         write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
         pid = fork();
     if (pid == 0)
-        run_command(argv, ends[0], STDERR_FILENO); /* what a login script prints is no output of the job's */
+        run_command(argv, ends[0], STDERR_FILENO, child->is_muted); /* what a login script prints is no output of the job's */
     if (pid < 0)
         mur_frame_set_failure(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
     if (ends[0] >= 0) {
@@ -341,7 +346,7 @@ pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *h
     if (pipe2(input, O_CLOEXEC) == 0 && write_key(input[1], job) && pipe2(ends, O_CLOEXEC) == 0) {
         pid = fork();
         if (pid == 0)
-            run_command(argv, input[0], ends[1]);
+            run_command(argv, input[0], ends[1], false);
         close(ends[1]);
         *answer = ends[0];
         if (pid < 0)

@@ -28,6 +28,7 @@ struct question {
     pid_t pid;
     int fd;
     int64_t due;
+    int pause_ms; /* before it is asked again */
     size_t length;
     char text[TEXT_BYTES]; /* the end of what it has printed */
 };
@@ -40,6 +41,7 @@ struct survey {
     bool goes_on; /* a host that does not answer is told, and the others are asked all the same */
     struct mur_problem *problem;
     struct question *questions;
+    int64_t wait_until; /* hosts that cannot be reached are asked again until then */
     int next; /* the first host that may not have been asked */
     int open;
 };
@@ -79,10 +81,20 @@ static bool ask_more(struct survey *survey)
             survey->next++;
         if (survey->next == survey->hosts->count)
             return true;
+        survey->questions[i].pause_ms = 0;
         if (!ask(survey, &survey->questions[i], survey->next++))
             return false;
     }
     return true;
+}
+
+/* After a pause, in which the answers of others wait, too. */
+static bool ask_again(struct survey *survey, struct question *question, int host)
+{
+    question->pause_ms = mur_wait_pause(question->pause_ms);
+    if (poll(NULL, 0, question->pause_ms) < 0 && errno != EINTR)
+        return mur_problem_set(survey->problem, "cannot wait: %s", strerror(errno));
+    return ask(survey, question, host);
 }
 
 /* The number behind the last mark; -1: there is none. */
@@ -116,6 +128,8 @@ static bool close_question(struct survey *survey, struct question *question)
     survey->counts[host] = count;
     if (count != MUR_PART_UNKNOWN)
         return true;
+    if (mur_loop_now() < survey->wait_until)
+        return ask_again(survey, question, host);
     if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(status));
     else
@@ -205,6 +219,7 @@ static bool run(struct survey survey)
     survey.questions = mur_alloc(WIDTH, sizeof *survey.questions);
     for (int i = 0; i < WIDTH; i++)
         survey.questions[i].host = -1;
+    survey.wait_until = mur_loop_now() + survey.job->launcher.wait_ms;
     is_good = ask_more(&survey);
     while (is_good && survey.open)
         is_good = wait_for_some(&survey) && ask_more(&survey);
