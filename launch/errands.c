@@ -12,6 +12,7 @@
 #include "launch/hosts/placement.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
+#include "launch/setup_ssh.h"
 #include "launch/tree/tree.h"
 
 static int tell_who(void)
@@ -82,6 +83,13 @@ static int validate(struct mur_jobspec *job)
     return failed ? MUR_EXIT_TROUBLE : 0;
 }
 
+static int set_up(struct mur_jobspec *job)
+{
+    struct mur_hosts hosts = find_hosts(job);
+
+    return mur_setup_ssh(job, &hosts, job->errand == MUR_ERRAND_SETUP_SSH) ? 0 : MUR_EXIT_TROUBLE;
+}
+
 int mur_errand_run(struct mur_jobspec *job)
 {
     int code = 0;
@@ -109,6 +117,10 @@ int mur_errand_run(struct mur_jobspec *job)
         break;
     case MUR_ERRAND_VALIDATE:
         code = validate(job);
+        break;
+    case MUR_ERRAND_CHECK_SSH:
+    case MUR_ERRAND_SETUP_SSH:
+        code = set_up(job);
         break;
     case MUR_ERRAND_NONE:
         break;

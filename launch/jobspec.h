@@ -133,6 +133,8 @@ enum mur_errand { /* what is done instead of running a job */
     MUR_ERRAND_INFO,
     MUR_ERRAND_ACCOUNT,
     MUR_ERRAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
+    MUR_ERRAND_CHECK_SSH,
+    MUR_ERRAND_SETUP_SSH,
 };
 
 /* For messages and labels. */

@@ -17,6 +17,8 @@ ERRAND(set_who, MUR_ERRAND_WHO)
 ERRAND(set_info, MUR_ERRAND_INFO)
 ERRAND(set_account, MUR_ERRAND_ACCOUNT)
 ERRAND(set_validate, MUR_ERRAND_VALIDATE)
+ERRAND(set_check_ssh, MUR_ERRAND_CHECK_SSH)
+ERRAND(set_setup_ssh, MUR_ERRAND_SETUP_SSH)
 
 static int set_trial(struct mur_parser *parser, const char *value)
 {
@@ -47,6 +49,8 @@ const struct mur_option mur_errand_options[] = {
     {"register", NULL, set_account},
     {"remove", NULL, set_account},
     {"validate", NULL, set_validate},
+    {"setup-ssh", NULL, set_check_ssh},
+    {"setup-ssh-do", NULL, set_setup_ssh},
     {"do-not-launch", NULL, set_trial},
     {"report-pid", "FILE, - or +", set_pid_place},
     {NULL, NULL, NULL},

@@ -64,6 +64,8 @@ static const char host_options[] =
     "  -wait SECONDS          hosts that refuse, or whose names do not resolve yet, are tried again for so long (also\n"
     "                         HYDRA_PROXY_RETRY_COUNT, a second for each)\n"
     "  -validate              start no job, but say for each host whether one can be started there\n"
+    "  -setup-ssh             start no job, but say for each host what is missing for jobs by ssh: a key, the host's\n"
+    "                         own, its port, Murmur at its place, its version;  -setup-ssh-do: and do what can be done\n"
     "  -launcher-port PORT, -port, -p    its port;  -agent-width N  how many agents each agent starts\n"
     "  -smpdfile FILE         where the daemons' phrase stands (default ~/.smpd); -pwdfile FILE: alone (also\n"
     "                         MUR_PHRASE_FILE); -phrase PHRASE: for all to see; -noprompt: do not ask for it;\n"

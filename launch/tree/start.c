@@ -113,7 +113,7 @@ static char *own_path(void)
 }
 
 /* It is expected at the same place on all hosts, unless the options say otherwise. */
-static char *path_on(const struct mur_jobspec *job)
+char *mur_start_path(const struct mur_jobspec *job)
 {
     if (job->launcher.prefix)
         return mur_alloc_text("%s/bin/mpiexec", job->launcher.prefix);
@@ -153,7 +153,7 @@ static char **agent_words(const struct mur_child *child, uint16_t port)
 /* For a shell. */
 static char *remote_command(const struct mur_jobspec *job, char **words)
 {
-    char *path = quoted(path_on(job)), *line = mur_alloc_text("exec %s", path);
+    char *path = quoted(mur_start_path(job)), *line = mur_alloc_text("exec %s", path);
 
     free(path);
     for (; *words; words++) {
@@ -178,7 +178,7 @@ static void make_manager_command(const struct mur_jobspec *job, const struct mur
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
     add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host->name));
-    add(argv, &count, manager->has_shell ? quoted(path_on(job)) : path_on(job));
+    add(argv, &count, manager->has_shell ? quoted(mur_start_path(job)) : mur_start_path(job));
     for (; *words; words++)
         add(argv, &count, manager->has_shell ? quoted(*words) : mur_alloc_text("%s", *words));
     argv[count] = NULL;
