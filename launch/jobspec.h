@@ -96,6 +96,7 @@ struct mur_launcher {     /* how agents on other hosts are started */
     const char *phrase_file, *smpdfile;
     int phrase_number; /* of several in that file; 0: the one without a number */
     bool asks_nobody; /* for a phrase, at the terminal */
+    bool asks_first;  /* whatever phrase is written somewhere */
 };
 
 struct mur_starting {    /* how ranks are started, where that is not the usual way */

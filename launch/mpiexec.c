@@ -175,6 +175,8 @@ int main(int argc, char **argv)
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
+    if (!job.is_trial)
+        mur_start_choose(&job);
     if (!job.is_trial && job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))
         mur_phrase_key(&job.launcher); /* now: an agent could not ask for it */
     inherit_universe(&job);

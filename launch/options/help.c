@@ -55,7 +55,8 @@ static const char host_options[] =
     "How agents are started on other hosts\n"
     "  -launcher NAME         fork, ssh, rsh, smpd, slurm, lsf, sge or pbs (also HYDRA_LAUNCHER, "
     "HYDRA_BOOTSTRAP);\n"
-    "                         smpd: by the daemons that stand there (smpd -help; also MPIEXEC_SMPD=1)\n"
+    "                         smpd: by the daemons that stand there (smpd -help; also MPIEXEC_SMPD=1); without\n"
+    "                         -launcher, too, if there is a phrase and a daemon answers on every host\n"
     "  -launcher-exec CMD     this command instead (HYDRA_LAUNCHER_EXEC, OMPI_MCA_plm_rsh_agent, "
     "PRTE_MCA_plm_ssh_agent)\n"
     "  -launcher-args OPTIONS, -launcher-slurm-args OPTIONS    options for it, or for srun\n"
@@ -69,7 +70,7 @@ static const char host_options[] =
     "  -launcher-port PORT, -port, -p    its port;  -agent-width N  how many agents each agent starts\n"
     "  -smpdfile FILE         where the daemons' phrase stands (default ~/.smpd); -pwdfile FILE: alone (also\n"
     "                         MUR_PHRASE_FILE); -phrase PHRASE: for all to see; -noprompt: do not ask for it;\n"
-    "                         -user N: the line phrase.N=... of several\n"
+    "                         -user N: the line phrase.N=... of several; -logon: ask for it first\n"
     "  -iface NAME            MUR_TCP_INCLUDE for the ranks; -iface-exclude NAME: MUR_TCP_EXCLUDE\n";
 
 static const char job_options[] =

@@ -89,6 +89,13 @@ static int set_no_prompt(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+static int set_prompt(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->launcher.asks_first = true;
+    return 0;
+}
+
 /* As smpd's users keep several accounts: here several phrases, as phrase.1=... */
 static int set_user(struct mur_parser *parser, const char *value)
 {
@@ -138,6 +145,7 @@ const struct mur_option mur_launcher_options[] = {
     {"smpdfile", "FILE", set_smpdfile},
     {"user", "N", set_user},
     {"noprompt", NULL, set_no_prompt},
+    {"logon", NULL, set_prompt},
     {"agent-width", "N", set_width},
     {"prefix", "DIR", set_prefix},
     {"hybrid-hosts", NULL, set_hybrid},

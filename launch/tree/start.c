@@ -23,10 +23,13 @@
 
 #include "base/secret.h"
 #include "launch/alloc.h"
+#include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
 #include "launch/daemon/protocol.h"
 #include "launch/say.h"
 #include "launch/tree/tree.h"
+
+enum { ANSWER_MS = 300 }; /* of a daemon that nobody has promised */
 
 /* Those that are no rsh: what stands between their name and the host, and before the command. */
 static const struct manager {
@@ -58,6 +61,37 @@ static const struct manager *find_manager(const struct mur_jobspec *job)
 bool mur_start_is_by_daemon(const struct mur_jobspec *job)
 {
     return !job->launcher.command && job->launcher.name && strcmp(job->launcher.name, "smpd") == 0;
+}
+
+static int daemon_port(const struct mur_jobspec *job, const struct mur_host *host)
+{
+    int port = host->port ? host->port : job->launcher.port;
+
+    return port ? port : MUR_DAEMON_PORT;
+}
+
+/* Without a phrase nothing is tried, so that a start by ssh loses no time; with one, the first host that does not answer
+ * ends it. A port that is told is ssh's. */
+void mur_start_choose(struct mur_jobspec *job)
+{
+    struct mur_launcher *launcher = &job->launcher;
+    char complaint[400];
+    bool has_others = false;
+
+    if (launcher->name || launcher->command || launcher->options || launcher->port || job->manager ||
+        !mur_phrase_is_there(launcher) || !mur_seal_open(complaint, sizeof complaint))
+        return;
+    for (int i = 0; i < job->hosts.count; i++) {
+        const struct mur_host *host = &job->hosts.items[i];
+
+        if (i == job->local_node)
+            continue;
+        if (host->port || !mur_daemon_answers(host->name, MUR_DAEMON_PORT, ANSWER_MS))
+            return;
+        has_others = true;
+    }
+    if (has_others)
+        launcher->name = "smpd";
 }
 
 const char *mur_start_name(const struct mur_jobspec *job)
@@ -212,12 +246,12 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
 static void make_daemon_command(const struct mur_jobspec *job, const struct mur_host *host, char **words, char **argv)
 {
     const struct passwd *own = host->user ? NULL : getpwuid(geteuid());
-    int host_port = host->port ? host->port : job->launcher.port, count = 0;
+    int count = 0;
 
     add(argv, &count, mur_alloc_text("%s", own_path()));
     add(argv, &count, mur_alloc_text("-daemon-start"));
     add(argv, &count, mur_alloc_text("%s", host->name));
-    add(argv, &count, mur_alloc_text("%d", host_port ? host_port : MUR_DAEMON_PORT));
+    add(argv, &count, mur_alloc_text("%d", daemon_port(job, host)));
     add(argv, &count, mur_alloc_text("%s", host->user ? host->user : own ? own->pw_name : ""));
     add(argv, &count, mur_alloc_text("%s", job->id));
     for (; *words; words++)
