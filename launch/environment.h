@@ -8,8 +8,8 @@
 struct mur_environment { /* of one context; one buffer is filled anew for each rank */
     char **variables;    /* NULL-terminated: the common ones, then the rank's own */
     int common_count;
-    char *texts;        /* memory of the rank's own */
-    char *gpu_texts;    /* of those that name its GPUs, */
+    char *texts;         /* memory of the rank's own */
+    char *gpu_texts;     /* of those that name its GPUs, */
     const char *gpus[2]; /* and which there are to choose of, for each: "0,2,3", or "" for any */
 };
 

@@ -30,10 +30,10 @@ struct mur_inheritance { /* which variables of mpiexec's own environment ranks g
 
 struct mur_context {
     int ranks;
-    bool has_ranks;                 /* false: `ranks` is the default, which placement may raise */
-    char **argv;                    /* NULL-terminated; argv[0] is the program as given */
-    char *path;                     /* the file to execute, as seen from the context's directory */
-    char *image;                    /* all of that file, for hosts that do not have it; NULL: they find it themselves */
+    bool has_ranks; /* false: `ranks` is the default, which placement may raise */
+    char **argv;    /* NULL-terminated; argv[0] is the program as given */
+    char *path;     /* the file to execute, as seen from the context's directory */
+    char *image;    /* all of that file, for hosts that do not have it; NULL: they find it themselves */
     size_t image_bytes;
     bool needs_doors;               /* it may have been built for another MPI */
     char *preloaded;                /* libraries that its ranks load first, NULL: none */
@@ -95,8 +95,8 @@ struct mur_launcher {     /* how agents on other hosts are started */
     char *phrase;               /* as the command line says it; NULL: it does not */
     const char *phrase_file, *smpdfile;
     int phrase_number; /* of several in that file; 0: the one without a number */
-    bool asks_nobody; /* for a phrase, at the terminal */
-    bool asks_first;  /* whatever phrase is written somewhere */
+    bool asks_nobody;  /* for a phrase, at the terminal */
+    bool asks_first;   /* whatever phrase is written somewhere */
 };
 
 struct mur_starting {    /* how ranks are started, where that is not the usual way */
@@ -126,16 +126,16 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
 };
 
 enum mur_errand { /* what is done instead of running a job */
-    MUR_ERRAND_NONE,
-    MUR_ERRAND_HELP,
-    MUR_ERRAND_ALL_OPTIONS,
-    MUR_ERRAND_VERSION,
-    MUR_ERRAND_WHO,
-    MUR_ERRAND_INFO,
-    MUR_ERRAND_ACCOUNT,
-    MUR_ERRAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
-    MUR_ERRAND_CHECK_SSH,
-    MUR_ERRAND_SETUP_SSH,
+                  MUR_ERRAND_NONE,
+                  MUR_ERRAND_HELP,
+                  MUR_ERRAND_ALL_OPTIONS,
+                  MUR_ERRAND_VERSION,
+                  MUR_ERRAND_WHO,
+                  MUR_ERRAND_INFO,
+                  MUR_ERRAND_ACCOUNT,
+                  MUR_ERRAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
+                  MUR_ERRAND_CHECK_SSH,
+                  MUR_ERRAND_SETUP_SSH,
 };
 
 /* For messages and labels. */

@@ -25,10 +25,10 @@ enum { ANSWER_MS = 10000 };
 struct visit {
     const struct mur_host *host;
     char **options; /* of -launcher-args; NULL: none */
-    char *login; /* [user@]host */
+    char *login;    /* [user@]host */
     char *port;
-    char *known; /* as known_hosts has it: "host", or "[host]:port" */
-    char *folder; /* ssh's own, of the user's home as the system has it, whatever HOME says */
+    char *known;   /* as known_hosts has it: "host", or "[host]:port" */
+    char *folder;  /* ssh's own, of the user's home as the system has it, whatever HOME says */
     char *mpiexec; /* there */
     char reason[256];
 };
@@ -219,7 +219,8 @@ struct thing {
 static const struct thing things[] = {
     {"ssh", has_ssh, NULL, "install OpenSSH's client here", false},
     {"a key of yours", has_key, make_key, "ssh-keygen -t ed25519", true},
-    {"the host", has_port, NULL, "sshd must run there, and the network lead to it; -launcher-port tells another port", true},
+    {"the host", has_port, NULL, "sshd must run there, and the network lead to it; -launcher-port tells another port",
+     true},
     {"the host's own key", is_known, learn_host, "log in once by ssh and say yes, or ssh-keyscan", true},
     {"your key, on that host", can_log_in, allow_key, "ssh-copy-id, which asks for your password there", true},
     {"Murmur, on that host", has_mpiexec, NULL, "install it there at the same place, or say where: -prefix DIR", false},

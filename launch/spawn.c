@@ -37,14 +37,18 @@ enum step {
 };
 
 static const char *const step_texts[] = {
-    [STEP_TIE] = "tie its life to the agent's",        [STEP_GROUP] = "make a process group",
-    [STEP_STDIO] = "set up standard input and output", [STEP_PASS] = "pass on the control socket",
-    [STEP_LIMIT] = "restore the limit of open files",  [STEP_PRIORITY] = "set its priority",
+    [STEP_TIE] = "tie its life to the agent's",
+    [STEP_GROUP] = "make a process group",
+    [STEP_STDIO] = "set up standard input and output",
+    [STEP_PASS] = "pass on the control socket",
+    [STEP_LIMIT] = "restore the limit of open files",
+    [STEP_PRIORITY] = "set its priority",
     [STEP_CPUS] = "bind it to its CPUs",
-    [STEP_DIRECTORY] = "enter its working directory",  [STEP_EXECUTE] = "execute the program",
+    [STEP_DIRECTORY] = "enter its working directory",
+    [STEP_EXECUTE] = "execute the program",
 };
 
-struct start { /* what the child needs, and how it reports */
+struct start {        /* what the child needs, and how it reports */
     const char *path; /* without a '/': to be looked for in PATH */
     const char *wdir;
     char **argv;
@@ -149,8 +153,9 @@ static void child_tie_group(const struct start *start)
 {
     int fd = open(start->life, O_RDONLY | O_NONBLOCK);
 
-    if (fd >= 0 && (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, start->is_local_root ? getpid() : -getpid()) < 0 ||
-                    fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0))
+    if (fd >= 0 &&
+        (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, start->is_local_root ? getpid() : -getpid()) < 0 ||
+         fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0))
         close(fd);
 }
 
@@ -168,7 +173,8 @@ static void child_set_descriptors(struct start *start)
         child_fail(start, STEP_LIMIT);
 }
 
-/* Relative to mpiexec's own. The I/O priority that has never been set follows the nice value by itself (ioprio_set(2)). */
+/* Relative to mpiexec's own. The I/O priority that has never been set follows the nice value by itself (ioprio_set(2)).
+ */
 static void child_set_priority(struct start *start)
 {
     struct sched_param none = {0};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* PMI at a port (-pmi-port): programs of other libraries find it by PMI_PORT and say which rank they are (PMI_ID) in the
- * first line, "cmd=initack pmiid=3", instead of inheriting a descriptor. The port is this host's alone (127.0.0.1), and
- * only processes of this user are heard. The first line stays in the socket, for the rank's server to read. */
+/* PMI at a port (-pmi-port): programs of other libraries find it by PMI_PORT and say which rank they are (PMI_ID) in
+ * the first line, "cmd=initack pmiid=3", instead of inheriting a descriptor. The port is this host's alone (127.0.0.1),
+ * and only processes of this user are heard. The first line stays in the socket, for the rank's server to read. */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>

@@ -199,7 +199,8 @@ static char *written_phrase(const struct mur_launcher *launcher, struct mur_prob
 {
     const char *variable = getenv("MUR_PHRASE_FILE"), *file = launcher->phrase_file;
     char *phrase = launcher->phrase, *path = mur_smpdfile_path(launcher->smpdfile);
-    char *key = launcher->phrase_number ? mur_alloc_text("phrase.%d", launcher->phrase_number) : mur_alloc_text("phrase");
+    char *key =
+        launcher->phrase_number ? mur_alloc_text("phrase.%d", launcher->phrase_number) : mur_alloc_text("phrase");
 
     if (!phrase && !file && variable && *variable)
         file = variable;

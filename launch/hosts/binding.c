@@ -110,8 +110,8 @@ bool mur_binding_read_cpus(struct mur_binding_request *request, const char *text
 
         if (!read_range(at, length, CPU_SETSIZE - 1, &low, &high))
             return mur_problem_set(problem, "wants CPUs below %d, as in 0,2-5, not '%s'", CPU_SETSIZE, text);
-        request->list = mur_alloc_again(request->list, (size_t)(request->list_count + high - low + 1),
-                                        sizeof *request->list);
+        request->list =
+            mur_alloc_again(request->list, (size_t)(request->list_count + high - low + 1), sizeof *request->list);
         for (int cpu = low; cpu <= high; cpu++) {
             CPU_ZERO(&request->list[request->list_count]);
             CPU_SET(cpu, &request->list[request->list_count++]);

@@ -22,10 +22,10 @@ struct mur_binding_request {
     int block;          /* ranks that go to a part `map` before the next one's turn */
     cpu_set_t *list;    /* the sets of local rank 0, 1, ...; then again from the first; NULL: none */
     int list_count;
-    char **slots;     /* of each rank of the job, cores as a rank file writes them, "0:1-2" or "3"; NULL: none */
-    int slot_count;   /* ranks that these are for */
-    bool is_auto;     /* only where the host has enough parts for its ranks */
-    bool is_limited;  /* the job may use no other CPUs than these, */
+    char **slots;    /* of each rank of the job, cores as a rank file writes them, "0:1-2" or "3"; NULL: none */
+    int slot_count;  /* ranks that these are for */
+    bool is_auto;    /* only where the host has enough parts for its ranks */
+    bool is_limited; /* the job may use no other CPUs than these, */
     cpu_set_t limit;
     bool is_explicit; /* -bind-to was given, if only as none */
     bool is_reported;

@@ -15,8 +15,8 @@
 struct placement {
     struct mur_jobspec *job;
     struct mur_hosts all;
-    const char *source; /* of the list, for messages; NULL: there is none, and the only host is this machine */
-    int *used;          /* ranks on each host */
+    const char *source;         /* of the list, for messages; NULL: there is none, and the only host is this machine */
+    int *used;                  /* ranks on each host */
     struct mur_rankfile places; /* of -rankfile or -rankmap; empty: there is none */
     bool may_crowd;
     mur_part_counter *counter;
@@ -507,8 +507,7 @@ bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, stru
     struct placement placement = {.job = job, .counter = counter, .problem = problem};
     bool is_good;
 
-    if (!mur_rankfile_read(&placement.places, &job->placing, problem) || !collect(&placement) ||
-        !set_slots(&placement))
+    if (!mur_rankfile_read(&placement.places, &job->placing, problem) || !collect(&placement) || !set_slots(&placement))
         return false;
     order_hosts(&placement);
     placement.used = mur_alloc((size_t)placement.all.count, sizeof *placement.used);

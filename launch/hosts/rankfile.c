@@ -138,8 +138,8 @@ int mur_rankfile_find(const struct mur_rankfile *ranks, int rank, const struct m
     if (strncmp(name, "+n", 2) == 0) {
         if (mur_number_read(name + 2, strlen(name + 2), 0, hosts->count - 1, &host))
             return host;
-        mur_problem_set(problem, "%s: rank %d is to run on host number %s, counted from 0, and there are %d", ranks->name,
-                        rank, name + 2, hosts->count);
+        mur_problem_set(problem, "%s: rank %d is to run on host number %s, counted from 0, and there are %d",
+                        ranks->name, rank, name + 2, hosts->count);
         return -1;
     }
     name = strchr(name, '@') ? strchr(name, '@') + 1 : name;

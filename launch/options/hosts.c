@@ -134,7 +134,8 @@ static int set_rank_map(struct mur_parser *parser, const char *value)
         int host;
 
         if (!mur_number_read(at, length, 0, MUR_HOSTS_MAX - 1, &host))
-            return mur_parser_fail(parser, "%s wants the number of a host, from 0, for each rank, as in 0,1,0,1, not '%s'",
+            return mur_parser_fail(parser,
+                                   "%s wants the number of a host, from 0, for each rank, as in 0,1,0,1, not '%s'",
                                    parser->option, value);
         at += length;
         if (!*at)

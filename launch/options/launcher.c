@@ -106,8 +106,9 @@ static int set_user(struct mur_parser *parser, const char *value)
 static int set_prefix(struct mur_parser *parser, const char *value)
 {
     if (*value != '/')
-        return mur_parser_fail(parser, "%s wants the directory, from '/' on, where Murmur is installed on the hosts, not "
-                                       "'%s'",
+        return mur_parser_fail(parser,
+                               "%s wants the directory, from '/' on, where Murmur is installed on the hosts, not "
+                               "'%s'",
                                parser->option, value);
     parser->job->launcher.prefix = value;
     return 0;

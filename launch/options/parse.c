@@ -18,9 +18,8 @@
 #include "launch/say.h"
 
 static const struct mur_option *const tables[] = {
-    mur_job_options,      mur_environment_options, mur_host_options,  mur_binding_options,
-    mur_launcher_options, mur_output_options,      mur_starting_options,
-    mur_errand_options,   mur_habit_options,
+    mur_job_options,    mur_environment_options, mur_host_options,   mur_binding_options, mur_launcher_options,
+    mur_output_options, mur_starting_options,    mur_errand_options, mur_habit_options,
 };
 
 #define TABLE_COUNT (sizeof tables / sizeof tables[0])

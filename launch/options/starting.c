@@ -52,7 +52,8 @@ static int find_word(const char *text, size_t length, const char *const *words, 
     return -1;
 }
 
-/* `CLASS[:LEVEL]`. Each class below normal makes ranks nicer by 10, each above by -5; a level changes it by 2 a step. */
+/* `CLASS[:LEVEL]`. Each class below normal makes ranks nicer by 10, each above by -5; a level changes it by 2 a step.
+ */
 static int set_priority(struct mur_parser *parser, const char *value)
 {
     static const char *const classes[] = {"idle", "below", "normal", "above", "high"};
@@ -145,7 +146,8 @@ static int set_signals(struct mur_parser *parser, const char *value)
         int signal = read_signal(value, length);
 
         if (!is_passable(signal))
-            return mur_parser_fail(parser, "%s wants signals, as in SIGUSR1,WINCH,40, or none; '%.*s' cannot be passed on",
+            return mur_parser_fail(parser,
+                                   "%s wants signals, as in SIGUSR1,WINCH,40, or none; '%.*s' cannot be passed on",
                                    parser->option, (int)length, value);
         parser->job->more_signals |= UINT64_C(1) << (signal - 1);
         if (!value[length])

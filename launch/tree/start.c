@@ -70,8 +70,8 @@ static int daemon_port(const struct mur_jobspec *job, const struct mur_host *hos
     return port ? port : MUR_DAEMON_PORT;
 }
 
-/* Without a phrase nothing is tried, so that a start by ssh loses no time; with one, the first host that does not answer
- * ends it. A port that is told is ssh's. */
+/* Without a phrase nothing is tried, so that a start by ssh loses no time; with one, the first host that does not
+ * answer ends it. A port that is told is ssh's. */
 void mur_start_choose(struct mur_jobspec *job)
 {
     struct mur_launcher *launcher = &job->launcher;
@@ -357,7 +357,8 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
         write_secret(ends[1], child->tree->job->secret, sizeof child->tree->job->secret))
         pid = fork();
     if (pid == 0)
-        run_command(argv, ends[0], STDERR_FILENO, child->is_muted); /* what a login script prints is no output of the job's */
+        run_command(argv, ends[0], STDERR_FILENO,
+                    child->is_muted); /* what a login script prints is no output of the job's */
     if (pid < 0)
         mur_frame_set_failure(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
     if (ends[0] >= 0) {

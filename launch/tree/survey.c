@@ -42,7 +42,7 @@ struct survey {
     struct mur_problem *problem;
     struct question *questions;
     int64_t wait_until; /* hosts that cannot be reached are asked again until then */
-    int next; /* the first host that may not have been asked */
+    int next;           /* the first host that may not have been asked */
     int open;
 };
 
@@ -63,7 +63,8 @@ static bool ask(struct survey *survey, struct question *question, int host)
     question->pid = mur_start_question(survey->job, asked, mur_part_name(survey->part), &question->fd);
     if (question->pid < 0)
         return mur_problem_set(survey->problem, "cannot start %s to ask host %s how many %ss it has: %s",
-                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part), strerror(errno)) ||
+                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part),
+                               strerror(errno)) ||
                pass_over(survey);
     question->host = host;
     question->length = 0;
@@ -190,9 +191,9 @@ static bool wait_for_some(struct survey *survey)
             if (!read_answer(survey, question))
                 return false;
         } else if (mur_loop_now() >= question->due) {
-            mur_problem_set(
-                survey->problem, "host %s has not told within %d s how many %ss it has; ppr:N:node needs no answer",
-                survey->hosts->items[question->host].name, ANSWER_MS / 1000, mur_part_name(survey->part));
+            mur_problem_set(survey->problem,
+                            "host %s has not told within %d s how many %ss it has; ppr:N:node needs no answer",
+                            survey->hosts->items[question->host].name, ANSWER_MS / 1000, mur_part_name(survey->part));
             if (!pass_over(survey))
                 return false;
             give_up(survey, question);
@@ -238,7 +239,11 @@ void mur_survey_reach(const struct mur_jobspec *job, const struct mur_hosts *hos
 bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
                     struct mur_problem *problem)
 {
-    if (!run((struct survey){.job = job, .hosts = hosts, .part = part, .counts = counts, .problem = problem})) /* not for what the command line says, which has a code of its own */
+    if (!run((struct survey){.job = job,
+                             .hosts = hosts,
+                             .part = part,
+                             .counts = counts,
+                             .problem = problem})) /* not for what the command line says, which has a code of its own */
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem->text);
     return true;
 }

@@ -115,8 +115,8 @@ void mur_start_forget(struct mur_child *child);            /* the command has en
 const char *mur_start_name(const struct mur_jobspec *job); /* of the command, for messages */
 bool mur_start_is_by_daemon(const struct mur_jobspec *job);
 
-/* Decides for the daemons where nobody has said how agents are to be started, a phrase is written somewhere, and a daemon
- * answers on every host. */
+/* Decides for the daemons where nobody has said how agents are to be started, a phrase is written somewhere, and a
+ * daemon answers on every host. */
 void mur_start_choose(struct mur_jobspec *job);
 /* Where mpiexec is expected on other hosts. */
 char *mur_start_path(const struct mur_jobspec *job);

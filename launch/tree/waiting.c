@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Hosts that cannot be reached yet (-wait): pods and nodes that are still coming up, whose names do not resolve or that
- * refuse connections. What starts their agent is tried again, after pauses that grow. Its messages are seen at the first
- * try and at the last one only. A program that is missing there will not come up: that ends the job at once. */
+ * refuse connections. What starts their agent is tried again, after pauses that grow. Its messages are seen at the
+ * first try and at the last one only. A program that is missing there will not come up: that ends the job at once. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -46,12 +46,13 @@ static void announce(struct mur_agent_tree *tree)
             continue;
         child->is_announced = true;
         if (length < sizeof names)
-            length += (size_t)snprintf(names + length, sizeof names - length, "%s%s", count ? ", " : "",
-                                       child->host->name);
+            length +=
+                (size_t)snprintf(names + length, sizeof names - length, "%s%s", count ? ", " : "", child->host->name);
         count++;
     }
     if (count)
-        mur_say("waiting up to %d s for %s %s", tree->job->launcher.wait_ms / 1000, count == 1 ? "host" : "hosts", names);
+        mur_say("waiting up to %d s for %s %s", tree->job->launcher.wait_ms / 1000, count == 1 ? "host" : "hosts",
+                names);
 }
 
 static void try(struct mur_child *child)
