@@ -4,7 +4,8 @@
  * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
  * it; head.c forks the agent and decides; agent/ starts the ranks (spawn.c, environment.c), forwards what they write
  * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
- * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
+ * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. What is no job
+ * (-validate, -setup-ssh ...) is in errands/. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +21,7 @@
 #include "launch/alloc.h"
 #include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
-#include "launch/errands.h"
+#include "launch/errands/errands.h"
 #include "launch/options/smpd.h"
 #include "launch/head.h"
 #include "launch/hosts/placement.h"

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
-#include "launch/options/ranklist.h"
+#include "launch/hosts/ranklist.h"
 #include "launch/say.h"
 
 enum step {

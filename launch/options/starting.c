@@ -7,7 +7,7 @@
 
 #include "launch/alloc.h"
 #include "launch/options/parser.h"
-#include "launch/options/ranklist.h"
+#include "launch/hosts/ranklist.h"
 
 static int set_local_root(struct mur_parser *parser, const char *value)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errands: one function each. */
-#include "launch/errands.h"
+#include "launch/errands/errands.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -12,7 +12,7 @@
 #include "launch/hosts/placement.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
-#include "launch/setup_ssh.h"
+#include "launch/errands/setup_ssh.h"
 #include "launch/tree/tree.h"
 
 static int tell_who(void)

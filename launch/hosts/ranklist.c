@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A list stays the text that it is: it is looked at once a rank. */
-#include "launch/options/ranklist.h"
+#include "launch/hosts/ranklist.h"
 
 #include <string.h>
 
