@@ -131,6 +131,7 @@ same "-g" "0;1;" "$(lines)"
 # ---- signals ----
 script='trap "echo got $MUR_RANK" WINCH USR1; echo up; while [ ! -e '"$DIR"'/stop ]; do sleep 0.05; done'
 rm -f "$DIR/stop"
+: >"$DIR/out" # or what the job before has said would be taken for this one's
 "${RUN[@]}" -report-pid "$DIR/pid" -forward-signals SIGWINCH -n 2 sh -c "$script" >"$DIR/out" 2>"$DIR/err" &
 job=$!
 until_true has_lines "$DIR/out" 2
@@ -149,6 +150,7 @@ echo from the terminal >"$DIR/in"
 timeout 60 "${RUN[@]}" -localroot -n 2 sh -c '[ $MUR_RANK != 0 ] || cat; ps -o pgid= -p $$ | tr -d " "' \
     <"$DIR/in" >"$DIR/out" 2>"$DIR/err" || fail "-localroot: code $?"
 contains "-localroot reads" "from the terminal" "$(cat "$DIR/out")"
+: >"$DIR/out"
 "${RUN[@]}" -localroot -n 2 sh -c 'echo $MUR_RANK $(ps -o pgid= -p $$); while [ ! -e '"$DIR"'/stop2 ]; do sleep 0.05; done' \
     >"$DIR/out" 2>&1 &
 job=$!
