@@ -166,9 +166,10 @@ char *mur_phrase_ask(const char *prompt)
     }
     silent = before;
     silent.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(fileno(terminal), TCSAFLUSH,
+              &silent); /* before the prompt: who answers it at once is not echoed or lost */
     fputs(prompt, terminal);
     fflush(terminal);
-    tcsetattr(fileno(terminal), TCSAFLUSH, &silent);
     phrase = read_line(terminal);
     tcsetattr(fileno(terminal), TCSAFLUSH, &before);
     fputc('\n', terminal);
