@@ -7,6 +7,7 @@
 #include "launch/environment.h"
 
 #include <assert.h>
+#include <stdlib.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,6 +19,17 @@
 
 #define TEXT_BYTES 64 /* "OMPI_COMM_WORLD_LOCAL_RANK=2147483647" fits well; the job's id is common */
 
+/* What makes only some GPUs visible. Of the two kinds that a host may have, AMD's and Nvidia's, the first obeys both
+ * variables: then it gets its own only. */
+enum { GPU_KINDS = 2, GPU_BYTES = 4096 };
+
+static const char *gpu_variable(int kind)
+{
+    if (kind == 1)
+        return "ZE_AFFINITY_MASK";
+    return access("/dev/kfd", F_OK) == 0 ? "ROCR_VISIBLE_DEVICES" : "CUDA_VISIBLE_DEVICES";
+}
+
 enum tail_value {
     RANK,
     SIZE,
@@ -28,6 +40,7 @@ enum tail_value {
     UNIVERSE,
     CONTROL_FD,
     PMI_FD,
+    PMI_PORT,
     NODE_FD,
     PROTOCOL
 };
@@ -48,6 +61,8 @@ static const struct tail_entry {
     {MUR_ENV_CONTROL_FD, CONTROL_FD},
     {MUR_ENV_NODE_FD, NODE_FD},
     {"PMI_FD", PMI_FD},
+    {"PMI_PORT", PMI_PORT},
+    {"PMI_ID", RANK},
     {"PMI_RANK", RANK},
     {"PMI_SIZE", SIZE},
     {"OMPI_COMM_WORLD_RANK", RANK},
@@ -72,8 +87,6 @@ static const char *const outer_names[] = {
     MUR_ENV_ERRHANDLER,
     MUR_ENV_UNIVERSE,
     MUR_ENV_PSETS,
-    "PMI_ID",
-    "PMI_PORT",
     "PMI_SPAWNED",
     "PMI_JOBID",
     "PMI_HOSTNAME",
@@ -191,6 +204,55 @@ static bool is_set(char **variables, int count, const char *name)
     return false;
 }
 
+/* ---- GPUs ---- */
+
+/* Takes the variables out, which would come twice, and keeps what they say. */
+static void take_gpus(struct mur_environment *environment, char **variables, int *count)
+{
+    for (int kind = 0; kind < GPU_KINDS; kind++) {
+        const char *name = gpu_variable(kind);
+        size_t length = strlen(name);
+        int kept = 0;
+
+        environment->gpus[kind] = value_of(variables, *count, name);
+        for (int i = 0; i < *count; i++)
+            if (strncmp(variables[i], name, length) != 0 || variables[i][length] != '=')
+                variables[kept++] = variables[i];
+        *count = kept;
+    }
+    environment->gpu_texts = mur_alloc(GPU_KINDS, GPU_BYTES);
+}
+
+/* The name of device number `index` of a list, which is begun anew behind its end; of an empty one, the number. */
+static void append_gpu(char *text, const char *list, int index)
+{
+    size_t length = strlen(text);
+    const char *at = list;
+
+    if (!*list) {
+        snprintf(text + length, GPU_BYTES - length, "%d", index);
+        return;
+    }
+    for (; index > 0; index--)
+        at = at[strcspn(at, ",")] && at[strcspn(at, ",") + 1] ? at + strcspn(at, ",") + 1 : list;
+    snprintf(text + length, GPU_BYTES - length, "%.*s", (int)strcspn(at, ","), at);
+}
+
+static void set_gpus(struct mur_environment *environment, int gpus, int local_rank, int *count)
+{
+    for (int kind = 0; kind < GPU_KINDS; kind++) {
+        char *text = environment->gpu_texts + kind * GPU_BYTES;
+
+        snprintf(text, GPU_BYTES, "%s=", gpu_variable(kind));
+        for (int i = 0; i < gpus && strlen(text) + 32 < GPU_BYTES; i++) {
+            if (i)
+                strcat(text, ",");
+            append_gpu(text, environment->gpus[kind], local_rank * gpus + i);
+        }
+        environment->variables[(*count)++] = text;
+    }
+}
+
 /* ---- process sets ---- */
 
 static bool has_sets(const struct mur_jobspec *job)
@@ -248,6 +310,24 @@ static char *write_sets(const struct mur_jobspec *job)
     return text;
 }
 
+/* What all ranks of a context are told of the job. */
+static void put_common(char **variables, int *count, const struct mur_jobspec *job, const struct mur_context *context)
+{
+    if (context->needs_doors)
+        put_doors(variables, count, context);
+    if (job->is_verbose && !is_set(variables, *count, "MUR_COLL_VERBOSE"))
+        variables[(*count)++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
+    variables[(*count)++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
+    if (job->universe)
+        variables[(*count)++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);
+    if (job->spawner)
+        variables[(*count)++] = mur_alloc_text("PMI_SPAWNED=1");
+    if (context->initial_errhandler)
+        variables[(*count)++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
+    if (has_sets(job))
+        variables[(*count)++] = write_sets(job);
+}
+
 void mur_environment_prepare(struct mur_environment *environment, const struct mur_jobspec *job,
                              const struct mur_context *context)
 {
@@ -258,8 +338,8 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
 
     while (environ[inherited])
         inherited++;
-    variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 7 + TAIL_COUNT + 1), sizeof *variables);
+    variables = mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 7 + TAIL_COUNT + GPU_KINDS + 1),
+                          sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
@@ -267,23 +347,22 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
         for (int i = 0; i < lists[l]->count; i++)
             if (!is_launchers(lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
-    if (context->needs_doors)
-        put_doors(variables, &count, context);
-    if (job->is_verbose && !is_set(variables, count, "MUR_COLL_VERBOSE"))
-        variables[count++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
-    variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
-    if (job->universe)
-        variables[count++] = mur_alloc_text("%s=%d", MUR_ENV_UNIVERSE, job->universe);
-    if (job->spawner)
-        variables[count++] = mur_alloc_text("PMI_SPAWNED=1");
-    if (context->initial_errhandler)
-        variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_ERRHANDLER, context->initial_errhandler);
-    if (has_sets(job))
-        variables[count++] = write_sets(job);
-
+    if (job->starting.gpus)
+        take_gpus(environment, variables, &count);
+    if (!job->starting.has_no_mpi)
+        put_common(variables, &count, job, context);
     environment->variables = variables;
     environment->common_count = count;
     environment->texts = mur_alloc(TAIL_COUNT, TEXT_BYTES);
+}
+
+static bool is_told(const struct mur_jobspec *job, const struct tail_entry *entry)
+{
+    if (strcmp(entry->name, "PMI_FD") == 0)
+        return !job->starting.has_pmi_port;
+    if (strcmp(entry->name, "PMI_PORT") == 0 || strcmp(entry->name, "PMI_ID") == 0)
+        return job->starting.has_pmi_port;
+    return true;
 }
 
 void mur_environment_set_rank(struct mur_environment *environment, const struct mur_jobspec *job,
@@ -297,19 +376,29 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
         [APPNUM] = place->appnum,
         [CONTROL_FD] = place->control_fd,
         [PMI_FD] = place->pmi_fd,
+        [PMI_PORT] = place->pmi_port,
         [NODE_FD] = place->node_fd,
         [PROTOCOL] = MUR_JOB_PROTOCOL,
         [UNIVERSE] = job->universe ? job->universe : job->size,
         [MAXPROCS] = job->contexts[place->appnum].ranks,
     };
+    int count = environment->common_count;
 
-    for (int i = 0; i < TAIL_COUNT; i++) {
+    for (int i = 0; i < TAIL_COUNT && !job->starting.has_no_mpi; i++) {
         char *text = environment->texts + i * TEXT_BYTES;
-        int length = snprintf(text, TEXT_BYTES, "%s=%d", tail[i].name, values[tail[i].value]);
+        int length;
 
+        if (!is_told(job, &tail[i]))
+            continue;
+        if (tail[i].value == PMI_PORT)
+            length = snprintf(text, TEXT_BYTES, "%s=127.0.0.1:%d", tail[i].name, place->pmi_port);
+        else
+            length = snprintf(text, TEXT_BYTES, "%s=%d", tail[i].name, values[tail[i].value]);
         assert(length < TEXT_BYTES);
         (void)length;
-        environment->variables[environment->common_count + i] = text;
+        environment->variables[count++] = text;
     }
-    environment->variables[environment->common_count + TAIL_COUNT] = NULL;
+    if (job->starting.gpus)
+        set_gpus(environment, job->starting.gpus, job->local_of[place->rank], &count);
+    environment->variables[count] = NULL;
 }

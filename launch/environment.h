@@ -8,7 +8,9 @@
 struct mur_environment { /* of one context; one buffer is filled anew for each rank */
     char **variables;    /* NULL-terminated: the common ones, then the rank's own */
     int common_count;
-    char *texts; /* memory of the rank's own */
+    char *texts;         /* memory of the rank's own */
+    char *gpu_texts;     /* of those that name its GPUs, */
+    const char *gpus[2]; /* and which there are to choose of, for each: "0,2,3", or "" for any */
 };
 
 struct mur_rank_place { /* what differs between the ranks, beside what placement knows */
@@ -16,6 +18,7 @@ struct mur_rank_place { /* what differs between the ranks, beside what placement
     int appnum;
     int control_fd;
     int pmi_fd;
+    int pmi_port; /* 0: none */
     int node_fd;
 };
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tells how the ranks ended, a line for each way: "ranks 0-2,5 exited with code 0". */
+/* Tells how the ranks ended, a line for each way, "ranks 0-2,5 exited with code 0", or, where
+ * lines of output bear ranks (-l), a line for each rank when it ends. */
 #include "launch/exits.h"
 
 #include <stdio.h>
@@ -15,6 +16,12 @@ void mur_exits_note(struct mur_exits *exits, const struct mur_jobspec *job, cons
         exits->outcomes = mur_alloc((size_t)job->size, sizeof *exits->outcomes);
     if (exited->rank >= 0 && exited->rank < job->size)
         exits->outcomes[exited->rank] = exited->signal ? -exited->signal : 1 + exited->code;
+    if (!job->formats.is_ranked)
+        return;
+    if (exited->signal)
+        mur_say("rank %d ended by signal %d (%s)", exited->rank, exited->signal, mur_report_signal(exited->signal));
+    else
+        mur_say("rank %d exited with code %d", exited->rank, exited->code);
 }
 
 /* Writes the ranks of this outcome from `first` on, as "0-2,5"; returns how many there are. */
@@ -53,7 +60,7 @@ static bool is_first(const struct mur_exits *exits, int rank)
 
 void mur_exits_print(const struct mur_exits *exits, const struct mur_jobspec *job)
 {
-    for (int rank = 0; exits->outcomes && rank < job->size; rank++) {
+    for (int rank = 0; exits->outcomes && !job->formats.is_ranked && rank < job->size; rank++) {
         int outcome = exits->outcomes[rank];
         char ranks[2048];
         const char *plural;

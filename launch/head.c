@@ -100,12 +100,20 @@ static void take_signal(struct head *head, int signal)
         raise(SIGSTOP); /* the shell waits to see us stop; SIGCONT comes as any signal, when we go on */
 }
 
+/* What is typed at the terminal reaches rank 0 by itself where that has kept mpiexec's process group (-localroot): a
+ * debugger there interrupts the program, which is not to end the job. */
+static bool is_for_root(const struct head *head, const struct signalfd_siginfo *info)
+{
+    return head->job->starting.has_local_root && info->ssi_code == SI_KERNEL &&
+           (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
+}
+
 static void signals_ready(void *owner)
 {
     struct head *head = owner;
     struct signalfd_siginfo info;
 
-    if (read(head->signals.fd, &info, sizeof info) == sizeof info)
+    if (read(head->signals.fd, &info, sizeof info) == sizeof info && !is_for_root(head, &info))
         take_signal(head, (int)info.ssi_signo);
 }
 
@@ -204,7 +212,11 @@ static void open_signals(struct head *head)
     for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
         sigaddset(&read, ending_signals[i]);
     for (size_t i = 0; i < sizeof passed_signals / sizeof passed_signals[0]; i++)
-        sigaddset(&read, passed_signals[i]);
+        if (!head->job->passes_no_signals)
+            sigaddset(&read, passed_signals[i]);
+    for (int signal = 1; signal <= SIGRTMAX && signal <= 64; signal++)
+        if (head->job->more_signals >> (signal - 1) & 1)
+            sigaddset(&read, signal);
     sigaction(SIGHUP, NULL, &hangup);
     if (hangup.sa_handler == SIG_IGN)
         sigdelset(&read, SIGHUP);

@@ -30,9 +30,11 @@ struct mur_inheritance { /* which variables of mpiexec's own environment ranks g
 
 struct mur_context {
     int ranks;
-    bool has_ranks;                 /* false: `ranks` is the default, which placement may raise */
-    char **argv;                    /* NULL-terminated; argv[0] is the program as given */
-    char *path;                     /* the file to execute, as seen from the context's directory */
+    bool has_ranks; /* false: `ranks` is the default, which placement may raise */
+    char **argv;    /* NULL-terminated; argv[0] is the program as given */
+    char *path;     /* the file to execute, as seen from the context's directory */
+    char *image;    /* all of that file, for hosts that do not have it; NULL: they find it themselves */
+    size_t image_bytes;
     bool needs_doors;               /* it may have been built for another MPI */
     char *preloaded;                /* libraries that its ranks load first, NULL: none */
     const char *wdir;               /* NULL: where mpiexec was started */
@@ -48,6 +50,11 @@ struct mur_context {
  * if the program may need them; none of them (native); those of one family, whatever the program says. */
 enum mur_abi { MUR_ABI_UNSET, MUR_ABI_NATIVE, MUR_ABI_MPICH, MUR_ABI_OPENMPI };
 
+/* By what ranks are numbered anew, within what each context was given. */
+enum mur_ranking { MUR_RANK_AS_MAPPED, MUR_RANK_BY_SLOT, MUR_RANK_BY_NODE };
+
+enum mur_host_order { MUR_HOSTS_AS_LISTED, MUR_HOSTS_ASCENDING, MUR_HOSTS_DESCENDING };
+
 enum mur_crowding { MUR_CROWD_UNSET, MUR_CROWD_ALLOWED, MUR_CROWD_FORBIDDEN };
 
 struct mur_placing { /* what the options say about which rank runs where */
@@ -58,6 +65,10 @@ struct mur_placing { /* what the options say about which rank runs where */
     int per_object;       /* ranks that each object of a host takes, no more; 0: no such rule */
     enum mur_part object; /* of per_object: MUR_PART_MACHINE for the host itself */
     bool is_by_node;      /* one rank a host in turn, instead of filling one after the other */
+    enum mur_ranking ranking;
+    enum mur_host_order order; /* by their slots */
+    const char *rank_map;      /* numbers of hosts, one a rank, between ','; NULL: none */
+    const char *rank_file;     /* a host and CPUs for each rank (hosts/rankfile.c); NULL: none */
     bool skips_local;
     bool only_local;
     enum mur_crowding crowding; /* more ranks than slots; unset is allowed, but for per_object */
@@ -75,12 +86,29 @@ struct mur_launcher {     /* how agents on other hosts are started */
     char **slurm_options; /* and these, when that is srun */
     int port;             /* of it, or of the daemons; 0: the default */
     int width;            /* how many agents one agent starts; 0: ours to choose */
+    int wait_ms;          /* how long hosts that cannot be reached are tried again */
     bool is_for_local;    /* this machine is reached by it, too, if a list names it */
+    const char *prefix;   /* where Murmur is installed on the other hosts; NULL: where it is here */
+    bool is_hybrid;       /* other hosts may have other paths: PATH there finds mpiexec */
     /* of the daemons (smpd) */
     struct mur_phrase_key *key; /* found when it is needed first */
     char *phrase;               /* as the command line says it; NULL: it does not */
     const char *phrase_file, *smpdfile;
-    bool asks_nobody; /* for a phrase, at the terminal */
+    int phrase_number; /* of several in that file; 0: the one without a number */
+    bool asks_nobody;  /* for a phrase, at the terminal */
+    bool asks_first;   /* whatever phrase is written somewhere */
+};
+
+struct mur_starting {    /* how ranks are started, where that is not the usual way */
+    bool has_local_root; /* rank 0 keeps mpiexec's terminal, its standard streams and its process group */
+    bool has_no_mpi;     /* ranks are told nothing of MPI, and get no connection for it */
+    bool is_idle;        /* they run when nothing else does, */
+    int nice;            /* or with this much added to mpiexec's own nice value */
+    bool has_pmi_port;   /* other MPIs' programs find PMI at a port instead of a descriptor */
+    bool sends_program;  /* hosts are sent the program, and execute what they got */
+    int gpus;            /* devices of each rank, which become visible to it; 0: nothing is set */
+    const char *windows; /* ranks that get a terminal window each, as ranges; NULL: none */
+    const char *shown;   /* the ranks whose stdout is shown; NULL: all */
 };
 
 enum { MUR_STDIN_NONE = -1, MUR_STDIN_ALL = -2 };
@@ -97,6 +125,19 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
     bool has_copies_only; /* nothing of what goes to `copies` is shown */
 };
 
+enum mur_errand { /* what is done instead of running a job */
+                  MUR_ERRAND_NONE,
+                  MUR_ERRAND_HELP,
+                  MUR_ERRAND_ALL_OPTIONS,
+                  MUR_ERRAND_VERSION,
+                  MUR_ERRAND_WHO,
+                  MUR_ERRAND_INFO,
+                  MUR_ERRAND_ACCOUNT,
+                  MUR_ERRAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
+                  MUR_ERRAND_CHECK_SSH,
+                  MUR_ERRAND_SETUP_SSH,
+};
+
 /* For messages and labels. */
 #define mur_jobspec_host(job, rank) ((job)->hosts.items[(job)->node_of[rank]].name)
 
@@ -110,6 +151,7 @@ struct mur_jobspec {
     struct mur_binding_request binding;
     struct mur_launcher launcher;
     struct mur_formats formats;
+    struct mur_starting starting;
     struct mur_hosts hosts;   /* those that run ranks, from placement on */
     struct mur_hosts offered; /* all that may run ranks, and how many do on each */
     int *node_of;             /* of each rank: its host's number in `hosts` */
@@ -129,8 +171,11 @@ struct mur_jobspec {
     bool is_verbose;
     bool shows_map;   /* which rank runs where, before it does */
     bool shows_exits; /* all exit codes, at the end */
-    bool wants_help;
-    bool wants_version;
+    bool is_trial;    /* nothing is started */
+    enum mur_errand errand;
+    const char *pid_place; /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
+    uint64_t more_signals; /* that are passed on, beside the usual ones: bit N is signal N + 1 */
+    bool passes_no_signals;
     char host[256];
     char id[320];
 };

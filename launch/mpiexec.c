@@ -4,7 +4,9 @@
  * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
  * it; head.c forks the agent and decides; agent/ starts the ranks (spawn.c, environment.c), forwards what they write
  * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
- * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. */
+ * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. What is no job
+ * (-validate, -setup-ssh ...) is in errands/. */
+#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@
 #include "launch/alloc.h"
 #include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
+#include "launch/errands/errands.h"
 #include "launch/options/smpd.h"
 #include "launch/head.h"
 #include "launch/hosts/placement.h"
@@ -122,8 +125,25 @@ static void place_ranks(struct mur_jobspec *job)
     for (int node = 0; node < job->hosts.count; node++)
         if (job->hosts.items[node].is_local && !job->launcher.is_for_local)
             job->local_node = node;
+    if (job->starting.has_local_root && job->node_of[0] != job->local_node)
+        mur_quit(MUR_EXIT_USAGE, "-localroot: rank 0 is to run on this machine, not on %s", mur_jobspec_host(job, 0));
+    if (job->starting.has_local_root && job->stdin_rank == 0)
+        job->stdin_rank = MUR_STDIN_NONE; /* it reads the terminal, or what that is, by itself */
     if (job->local_node >= 0 && !mur_binding_start(job, job->local_node, &problem))
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
+}
+
+/* -report-pid: for scripts that are to signal mpiexec. */
+static void report_pid(const struct mur_jobspec *job)
+{
+    const char *place = job->pid_place;
+    FILE *file;
+
+    if (!place)
+        return;
+    file = strcmp(place, "-") == 0 ? stdout : strcmp(place, "+") == 0 ? stderr : fopen(place, "we");
+    if (!file || fprintf(file, "%d\n", (int)getpid()) < 0 || (file == stdout || file == stderr ? fflush : fclose)(file))
+        mur_quit(MUR_EXIT_TROUBLE, "-report-pid: cannot write '%s': %s", place, strerror(errno));
 }
 
 int main(int argc, char **argv)
@@ -149,23 +169,24 @@ int main(int argc, char **argv)
         mur_say("%s", error);
         return rc;
     }
-    if (job.wants_help) {
-        mur_options_print_help();
-        return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
-    }
-    if (job.wants_version) {
-        printf("mpiexec (Murmur) %s\n", MUR_VERSION);
-        return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
-    }
     name_job(&job);
+    if (job.errand)
+        return mur_errand_run(&job);
+    report_pid(&job);
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
-    if (job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))
+    if (!job.is_trial)
+        mur_start_choose(&job);
+    if (!job.is_trial && job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))
         mur_phrase_key(&job.launcher); /* now: an agent could not ask for it */
     inherit_universe(&job);
     mur_secret_random(job.secret, sizeof job.secret);
     mur_programs_find(&job, job.local_node);
+    if (job.is_trial)
+        return 0;
+    if (job.starting.sends_program && job.hosts.count > (job.local_node >= 0))
+        mur_programs_take(&job);
     mur_limits_check(&job, job.local_node, &files);
     return mur_head_run(&job, &files);
 }

@@ -7,12 +7,15 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "launch/alloc.h"
 #include "launch/binary.h"
 #include "launch/say.h"
+
+enum { IMAGES_MAX = 48 << 20 }; /* what agents are told of a job must fit into a message of theirs */
 
 /* Opens the directory the context's ranks start in, for the *at calls. */
 static int open_directory(const struct mur_context *context)
@@ -99,6 +102,27 @@ static void choose_doors(struct mur_context *context, int directory, int abi)
         preload(context, binary.libraries[i]);
 }
 
+/* What was sent is executed from memory: nothing is left on the host, whatever ends the job. */
+static char *keep_image(const struct mur_context *context)
+{
+    bool is_script = context->image_bytes > 2 && memcmp(context->image, "#!", 2) == 0; /* its interpreter opens it */
+    int fd = memfd_create(context->argv[0], is_script ? 0 : MFD_CLOEXEC);
+    size_t done = 0;
+
+    while (fd >= 0 && done < context->image_bytes) {
+        ssize_t written = write(fd, context->image + done, context->image_bytes - done);
+
+        if (written < 0 && errno != EINTR)
+            mur_quit(MUR_EXIT_TROUBLE, "cannot keep the program '%s', which was sent here: %s", context->argv[0],
+                     strerror(errno));
+        done += written > 0 ? (size_t)written : 0;
+    }
+    if (fd < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot keep the program '%s', which was sent here: %s", context->argv[0],
+                 strerror(errno));
+    return mur_alloc_text("/proc/self/fd/%d", fd);
+}
+
 static void find_program(struct mur_context *context, int abi)
 {
     const char *name = context->argv[0];
@@ -109,7 +133,9 @@ static void find_program(struct mur_context *context, int abi)
 
     if (!path)
         path = "/usr/local/bin:/usr/bin:/bin";
-    if (strchr(name, '/')) {
+    if (context->image) {
+        context->path = keep_image(context);
+    } else if (strchr(name, '/')) {
         context->path = mur_alloc_text("%s", name);
         problem = executable_check(directory, name);
     } else {
@@ -147,4 +173,39 @@ void mur_programs_find(struct mur_jobspec *job, int node)
         if (is_here)
             find_program(&job->contexts[i], job->abi);
     }
+}
+
+static void read_image(struct mur_context *context)
+{
+    int directory = open_directory(context), fd = openat(directory, context->path, O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    ssize_t got = 1;
+
+    if (fd < 0 || fstat(fd, &status) < 0)
+        mur_quit(MUR_EXIT_NOT_EXECUTABLE, "-preload-binary: cannot read '%s': %s", context->path, strerror(errno));
+    context->image = mur_alloc((size_t)status.st_size + 1, 1);
+    while (got > 0 && context->image_bytes < (size_t)status.st_size) {
+        got = read(fd, context->image + context->image_bytes, (size_t)status.st_size - context->image_bytes);
+        context->image_bytes += got > 0 ? (size_t)got : 0;
+    }
+    if (got < 0)
+        mur_quit(MUR_EXIT_NOT_EXECUTABLE, "-preload-binary: cannot read '%s': %s", context->path, strerror(errno));
+    close(fd);
+    if (directory != AT_FDCWD)
+        close(directory);
+}
+
+void mur_programs_take(struct mur_jobspec *job)
+{
+    size_t bytes = 0;
+
+    for (int i = 0; i < job->context_count; i++) {
+        if (!job->contexts[i].path)
+            find_program(&job->contexts[i], job->abi);
+        read_image(&job->contexts[i]);
+        bytes += job->contexts[i].image_bytes;
+    }
+    if (bytes > IMAGES_MAX)
+        mur_quit(MUR_EXIT_USAGE, "-preload-binary: the programs have %zu bytes, and up to %d can be sent", bytes,
+                 IMAGES_MAX);
 }

@@ -7,5 +7,7 @@
 
 /* Fills the paths of the contexts with ranks on this host, whose number is `node`, or ends with a message. */
 void mur_programs_find(struct mur_jobspec *job, int node);
+/* Reads the programs into the job, for hosts that do not have them. */
+void mur_programs_take(struct mur_jobspec *job);
 
 #endif

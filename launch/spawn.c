@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,6 +20,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "launch/hosts/ranklist.h"
 #include "launch/say.h"
 
 enum step {
@@ -28,28 +30,36 @@ enum step {
     STEP_STDIO,
     STEP_PASS,
     STEP_LIMIT,
+    STEP_PRIORITY,
     STEP_CPUS,
     STEP_DIRECTORY,
     STEP_EXECUTE
 };
 
 static const char *const step_texts[] = {
-    [STEP_TIE] = "tie its life to the agent's",        [STEP_GROUP] = "make a process group",
-    [STEP_STDIO] = "set up standard input and output", [STEP_PASS] = "pass on the control socket",
-    [STEP_LIMIT] = "restore the limit of open files",  [STEP_CPUS] = "bind it to its CPUs",
-    [STEP_DIRECTORY] = "enter its working directory",  [STEP_EXECUTE] = "execute the program",
+    [STEP_TIE] = "tie its life to the agent's",
+    [STEP_GROUP] = "make a process group",
+    [STEP_STDIO] = "set up standard input and output",
+    [STEP_PASS] = "pass on the control socket",
+    [STEP_LIMIT] = "restore the limit of open files",
+    [STEP_PRIORITY] = "set its priority",
+    [STEP_CPUS] = "bind it to its CPUs",
+    [STEP_DIRECTORY] = "enter its working directory",
+    [STEP_EXECUTE] = "execute the program",
 };
 
-struct start { /* what the child needs, and how it reports */
-    const char *path;
+struct start {        /* what the child needs, and how it reports */
+    const char *path; /* without a '/': to be looked for in PATH */
     const char *wdir;
     char **argv;
     char **shell_argv;
     char **environment;
     int stdio[3];
-    int control_fd;
+    int control_fd; /* this and the next two: -1 for none */
     int pmi_fd;
     int node_fd;
+    const struct mur_starting *way;
+    bool is_local_root;
     const char *life; /* a name of the pipe that ends with the agent */
     struct rlimit files;
     bool is_bound;
@@ -94,7 +104,7 @@ void mur_spawner_prepare(struct mur_spawner *spawner, const struct mur_jobspec *
         if (job->contexts[i].path) /* else it has no ranks here */
             spawner->shell_argvs[i] = make_shell_argv(&job->contexts[i]);
     }
-    spawner->null_fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+    spawner->null_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (spawner->null_fd < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot open /dev/null: %s", strerror(errno));
     if (pipe2(life, O_CLOEXEC) < 0)
@@ -130,6 +140,8 @@ static bool is_refusal(int error) /* by a filter */
  * the session of mpiexec, a program that computes there could take most of the ranks' time. */
 static void child_lead(struct start *start)
 {
+    if (start->is_local_root) /* it keeps the group that the terminal talks to */
+        return;
     if (setsid() < 0 && setpgid(0, 0) < 0 && !is_refusal(errno))
         child_fail(start, STEP_GROUP);
 }
@@ -141,21 +153,37 @@ static void child_tie_group(const struct start *start)
 {
     int fd = open(start->life, O_RDONLY | O_NONBLOCK);
 
-    if (fd >= 0 && (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, -getpid()) < 0 ||
-                    fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0))
+    if (fd >= 0 &&
+        (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, start->is_local_root ? getpid() : -getpid()) < 0 ||
+         fcntl(fd, F_SETFL, O_NONBLOCK | O_ASYNC) < 0))
         close(fd);
 }
 
 static void child_set_descriptors(struct start *start)
 {
+    const int passed[] = {start->control_fd, start->pmi_fd, start->node_fd};
+
     for (int i = 0; i < 3; i++) /* sources are above 2, or already in place */
         if (start->stdio[i] != i && dup2(start->stdio[i], i) < 0)
             child_fail(start, STEP_STDIO);
-    if (fcntl(start->control_fd, F_SETFD, 0) < 0 || fcntl(start->pmi_fd, F_SETFD, 0) < 0 ||
-        fcntl(start->node_fd, F_SETFD, 0) < 0)
-        child_fail(start, STEP_PASS);
+    for (int i = 0; i < 3; i++)
+        if (passed[i] >= 0 && fcntl(passed[i], F_SETFD, 0) < 0)
+            child_fail(start, STEP_PASS);
     if (setrlimit(RLIMIT_NOFILE, &start->files) < 0)
         child_fail(start, STEP_LIMIT);
+}
+
+/* Relative to mpiexec's own. The I/O priority that has never been set follows the nice value by itself (ioprio_set(2)).
+ */
+static void child_set_priority(struct start *start)
+{
+    struct sched_param none = {0};
+
+    if (start->way->is_idle && sched_setscheduler(0, SCHED_IDLE, &none) < 0)
+        child_fail(start, STEP_PRIORITY);
+    errno = 0;
+    if (start->way->nice && nice(start->way->nice) == -1 && errno)
+        child_fail(start, STEP_PRIORITY);
 }
 
 static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
@@ -166,13 +194,17 @@ static _Noreturn __attribute__((noinline)) void child_run(struct start *start)
     child_lead(start);
     child_tie_group(start);
     child_set_descriptors(start);
+    child_set_priority(start);
     if (start->is_bound && sched_setaffinity(0, sizeof start->cpus, &start->cpus) < 0)
         child_fail(start, STEP_CPUS);
     if (start->wdir && chdir(start->wdir) < 0)
         child_fail(start, STEP_DIRECTORY);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    execve(start->path, start->argv, start->environment);
+    if (strchr(start->path, '/'))
+        execve(start->path, start->argv, start->environment);
+    else
+        execvpe(start->path, start->argv, start->environment);
     if (errno == ENOEXEC) /* a script without #!: execute it as the shell would */
         execve(start->shell_argv[0], start->shell_argv, start->environment);
     child_fail(start, STEP_EXECUTE);
@@ -219,6 +251,8 @@ static bool set_failure(struct mur_tree_frame *failure, const struct mur_spawner
         .kind = MUR_FRAME_FAILURE, .cause = MUR_CAUSE_START, .rank = rank, .code = MUR_EXIT_TROUBLE};
     if (!path && error == EAGAIN)
         hint = "; the limit of processes (ulimit -u, or pids.max of the control group) seems reached";
+    if (strcmp(step, step_texts[STEP_PRIORITY]) == 0)
+        hint = "; a priority above normal needs root's permission, or a limit that allows it (ulimit -e)";
     if (!path && (error == EMFILE || error == ENFILE))
         hint = "; the limit of open files (ulimit -n, or fs.file-max) seems reached";
     if (path && error == ENOENT)
@@ -229,6 +263,45 @@ static bool set_failure(struct mur_tree_frame *failure, const struct mur_spawner
                        spawner->job->host, step, path ? " '" : "", path ? path : "", path ? "'" : "", strerror(error),
                        hint);
     return false;
+}
+
+/* In a terminal window of its own: the program is the last of the terminal's words. */
+static void put_into_window(struct start *start, int rank)
+{
+    size_t count = 0;
+    char **argv;
+
+    while (start->argv[count])
+        count++;
+    argv = mur_alloc(count + 5, sizeof *argv);
+    argv[0] = mur_alloc_text("xterm");
+    argv[1] = mur_alloc_text("-T");
+    argv[2] = mur_alloc_text("rank %d", rank);
+    argv[3] = mur_alloc_text("-e");
+    memcpy(argv + 4, start->argv, count * sizeof *argv);
+    argv[4] = (char *)(uintptr_t)start->path;
+    start->argv = argv;
+    start->path = argv[0];
+}
+
+/* What differs from rank to rank of how they are started. */
+static void adapt(struct start *start, const struct mur_spawner *spawner, int rank)
+{
+    const struct mur_starting *way = &spawner->job->starting;
+
+    start->way = way;
+    start->is_local_root = way->has_local_root && rank == 0;
+    if (start->is_local_root)
+        for (int i = 0; i < 3; i++)
+            start->stdio[i] = i;
+    else if (way->shown && !mur_ranklist_has(way->shown, rank))
+        start->stdio[1] = spawner->null_fd;
+    if (way->has_pmi_port)
+        start->pmi_fd = -1;
+    if (way->has_no_mpi)
+        start->control_fd = start->pmi_fd = start->node_fd = -1;
+    if (way->windows && mur_ranklist_has(way->windows, rank))
+        put_into_window(start, rank);
 }
 
 bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
@@ -248,6 +321,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
                                     .appnum = appnum,
                                     .control_fd = channels.control[1],
                                     .pmi_fd = channels.pmi[1],
+                                    .pmi_port = spawner->pmi_port,
                                     .node_fd = spawner->node_fd};
     mur_environment_set_rank(environment, spawner->job, &place);
     snprintf(life, sizeof life, "/proc/self/fd/%d", spawner->life_fd);
@@ -265,8 +339,8 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
         .files = spawner->files,
         .agent = getpid(),
     };
-    start.is_bound = mur_binding_of(spawner->job, spawner->job->local_of[rank],
-                                    spawner->job->hosts.items[spawner->job->node_of[rank]].ranks, &start.cpus);
+    adapt(&start, spawner, rank);
+    start.is_bound = mur_binding_of(spawner->job, rank, &start.cpus);
     pid = start_child(&start);
     if (pid < 0)
         return set_failure(failure, spawner, rank, "fork", errno, NULL);
@@ -277,7 +351,7 @@ bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct
     if (start.step) {
         waitpid(pid, NULL, 0);
         return set_failure(failure, spawner, rank, step_texts[start.step], start.error,
-                           start.step == STEP_EXECUTE ? context->path : NULL);
+                           start.step == STEP_EXECUTE ? start.path : NULL);
     }
     *spawned = (struct mur_spawned){.pid = pid,
                                     .control_fd = channels.control[0],

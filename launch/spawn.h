@@ -21,7 +21,8 @@ struct mur_spawner {
     char ***shell_argvs;                  /* one a context, for programs that turn out to be scripts without #! */
     struct rlimit files;                  /* the limits ranks get back */
     int node_fd;
-    int null_fd;
+    int null_fd;  /* for reading and writing */
+    int pmi_port; /* 0: PMI is at a descriptor of each rank */
     int life_fd;  /* the reading end of a pipe whose other end only the agent has */
     int stdin_fd; /* of the rank to be started; -1: nothing */
 };

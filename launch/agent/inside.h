@@ -10,6 +10,7 @@
  *   machine.c    how many ranks share the machine with this host's
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
  *   pmi.c        programs of other libraries
+ *   pmi_port.c   those that call at a port instead of a descriptor
  *   ending.c     the end: signals, SIGKILL, the last output */
 #ifndef MUR_LAUNCH_AGENT_INSIDE_H
 #define MUR_LAUNCH_AGENT_INSIDE_H
@@ -73,6 +74,8 @@ struct mur_agent {
     struct mur_input input;
     struct mur_kvs *kvs;
     struct mur_pmi_ranks pmi;
+    struct mur_watch pmi_port; /* where ranks call that get no descriptor for PMI, if the job wants that */
+    uint16_t pmi_port_number;
     struct mur_kvs *names;   /* of services; mpiexec's own agent keeps those of all */
     struct mur_jobs jobs;    /* that ranks have spawned; mpiexec's own agent has those of all */
     struct mur_watch parent; /* of a spawned job: to the agent that has started this mpiexec, and keeps the names */
@@ -150,6 +153,9 @@ bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid, int status); /* fa
 /* pmi.c */
 void mur_agent_open_pmi(struct mur_agent *agent);
 void mur_agent_release_barrier(void *agent);
+
+/* pmi_port.c */
+int mur_agent_pmi_port(struct mur_agent *agent); /* opens it, where the job wants one; 0: it does not */
 
 /* ending.c */
 void mur_agent_kill_all(void *agent);

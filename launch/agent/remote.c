@@ -99,6 +99,26 @@ static void read_arguments(char **argv)
     uplink.address_count = mur_addresses_order(uplink.addresses, uplink.address_count, false);
 }
 
+static void put_before(const char *variable, const char *directory)
+{
+    const char *others = getenv(variable);
+    char *text = mur_alloc_text("%s%s%s", directory, others && *others ? ":" : "", others ? others : "");
+
+    setenv(variable, text, 1);
+    free(text);
+}
+
+/* Where Murmur is on this host, for the ranks. */
+static void put_prefix(const char *prefix)
+{
+    char *programs = mur_alloc_text("%s/bin", prefix), *libraries = mur_alloc_text("%s/lib", prefix);
+
+    put_before("PATH", programs);
+    put_before("LD_LIBRARY_PATH", libraries);
+    free(programs);
+    free(libraries);
+}
+
 static void take_spec(void *owner, const char *data, size_t bytes)
 {
     int32_t range[2];
@@ -117,7 +137,9 @@ static void take_spec(void *owner, const char *data, size_t bytes)
     place_end = range[1];
     environ = environment;
     snprintf(job.host, sizeof job.host, "%s", job.hosts.items[mur_place_node(&job, uplink.place)].name);
-    if (directory && chdir(directory) < 0)
+    if (job.launcher.prefix)
+        put_prefix(job.launcher.prefix);
+    if (directory && chdir(directory) < 0 && !job.launcher.is_hybrid)
         mur_quit(MUR_EXIT_NOT_FOUND, "the directory '%s' cannot be entered: %s; -wdir names another", directory,
                  strerror(errno));
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Starts the ranks of this node. */
 #include <sys/epoll.h>
+#include <unistd.h>
 
 #include "launch/agent/inside.h"
 
@@ -15,7 +16,10 @@ static void connect_rank(struct mur_agent_rank *rank, const struct mur_spawned *
     rank->out = (struct mur_stream){.fd = spawned->stdout_fd, .rank = rank->number};
     rank->err = (struct mur_stream){.fd = spawned->stderr_fd, .rank = rank->number};
     mur_output_add(&agent->output, &rank->out, &rank->err);
-    mur_pmi_ranks_add(&agent->pmi, (int)(rank - agent->ranks), rank->number, spawned->appnum, spawned->pmi_fd);
+    if (agent->job->starting.has_no_mpi || agent->job->starting.has_pmi_port)
+        close(spawned->pmi_fd);
+    else
+        mur_pmi_ranks_add(&agent->pmi, (int)(rank - agent->ranks), rank->number, spawned->appnum, spawned->pmi_fd);
     agent->running++;
     agent->has_descendants = true;
     if (agent->job->is_verbose) {
@@ -30,6 +34,7 @@ bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner,
     const struct mur_jobspec *job = agent->job;
     int number = 0;
 
+    spawner->pmi_port = mur_agent_pmi_port(agent);
     if (!mur_agent_make_memory(agent, &spawner->node_fd, failure))
         return false;
     for (int i = 0; i < job->context_count; i++)

@@ -34,7 +34,7 @@ static bool await(int fd, short events, int patience_ms)
 
 /* ---- the connection ---- */
 
-static int connect_one(const struct addrinfo *info)
+static int connect_one(const struct addrinfo *info, int patience_ms)
 {
     int fd = socket(info->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0), error = 0, on = 1;
     socklen_t length = sizeof error;
@@ -44,7 +44,7 @@ static int connect_one(const struct addrinfo *info)
     if (connect(fd, info->ai_addr, info->ai_addrlen) < 0) {
         error = errno;
         if (error == EINPROGRESS) {
-            if (await(fd, POLLOUT, STEP_MS))
+            if (await(fd, POLLOUT, patience_ms))
                 getsockopt(fd, SOL_SOCKET, SO_ERROR, &error, &length);
             else
                 error = errno;
@@ -60,7 +60,7 @@ static int connect_one(const struct addrinfo *info)
     return fd;
 }
 
-static int connect_to(const char *host, int port, const char **problem)
+static int connect_to(const char *host, int port, int patience_ms, const char **problem)
 {
     static char text[512];
     struct addrinfo wish = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_ADDRCONFIG}, *found = NULL;
@@ -75,7 +75,7 @@ static int connect_to(const char *host, int port, const char **problem)
         return -1;
     }
     for (const struct addrinfo *at = found; at && fd < 0; at = at->ai_next)
-        fd = connect_one(at);
+        fd = connect_one(at, patience_ms);
     if (fd < 0)
         snprintf(text, sizeof text, "no daemon answers on %s at port %d: %s; `smpd -s` starts one there", host, port,
                  strerror(errno));
@@ -89,12 +89,12 @@ static bool send_all(int fd, const void *data, size_t bytes)
     return send(fd, data, bytes, MSG_NOSIGNAL) == (ssize_t)bytes; /* it is the first that is said */
 }
 
-static bool receive_all(int fd, void *data, size_t bytes)
+static bool receive_all(int fd, void *data, size_t bytes, int patience_ms)
 {
     size_t got = 0;
 
     while (got < bytes) {
-        ssize_t more = await(fd, POLLIN, STEP_MS) ? recv(fd, (char *)data + got, bytes - got, MSG_DONTWAIT) : -1;
+        ssize_t more = await(fd, POLLIN, patience_ms) ? recv(fd, (char *)data + got, bytes - got, MSG_DONTWAIT) : -1;
 
         if (more == 0 || (more < 0 && errno != EAGAIN && errno != EINTR))
             return false;
@@ -113,7 +113,7 @@ static const char *greet(struct mur_daemon_call *call, const char *user, const u
 
     mur_seal_pair(public, secret);
     mur_daemon_hello_fill(&hello, public, user);
-    if (!send_all(call->fd, &hello, sizeof hello) || !receive_all(call->fd, &challenge, sizeof challenge) ||
+    if (!send_all(call->fd, &hello, sizeof hello) || !receive_all(call->fd, &challenge, sizeof challenge, STEP_MS) ||
         !mur_daemon_is_magic(challenge.magic))
         return "what listens there is no daemon of Murmur's";
     if (challenge.protocol != MUR_DAEMON_PROTOCOL)
@@ -134,13 +134,33 @@ const char *mur_daemon_dial(struct mur_daemon_call *call, const char *host, int 
 {
     const char *problem;
 
-    call->fd = connect_to(host, port, &problem);
+    call->fd = connect_to(host, port, STEP_MS, &problem);
     if (call->fd < 0)
         return problem;
     problem = greet(call, user, phrase_key);
     if (problem)
         mur_daemon_hang_up(call);
     return problem;
+}
+
+bool mur_daemon_answers(const char *host, int port, int patience_ms)
+{
+    unsigned char public[MUR_SEAL_PUBLIC_BYTES], secret[MUR_SEAL_KEY_BYTES];
+    struct mur_daemon_challenge challenge;
+    struct mur_daemon_hello hello;
+    const char *problem;
+    bool answers;
+    int fd = connect_to(host, port, patience_ms, &problem);
+
+    if (fd < 0)
+        return false;
+    mur_seal_pair(public, secret);
+    mur_seal_wipe(secret, sizeof secret);
+    mur_daemon_hello_fill(&hello, public, "");
+    answers = send_all(fd, &hello, sizeof hello) && receive_all(fd, &challenge, sizeof challenge, patience_ms) &&
+              mur_daemon_is_magic(challenge.magic) && challenge.protocol == MUR_DAEMON_PROTOCOL;
+    close(fd);
+    return answers;
 }
 
 void mur_daemon_hang_up(struct mur_daemon_call *call)

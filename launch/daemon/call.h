@@ -13,6 +13,7 @@ struct mur_daemon_call {
 };
 
 /* Calls the daemon on a host and proves the phrase. NULL, or why it cannot be. */
+bool mur_daemon_answers(const char *host, int port, int patience_ms); /* there is one, whatever its phrase */
 const char *mur_daemon_dial(struct mur_daemon_call *call, const char *host, int port, const char *user,
                             const unsigned char *phrase_key);
 

@@ -149,6 +149,13 @@ static int get_value(struct mur_visit *visit, char **words)
     return !value;
 }
 
+/* Those of `smpd -sethosts`. */
+static int tell_hosts(struct mur_visit *visit, char **words)
+{
+    (void)words;
+    return get_value(visit, (char *[]){"get", "hosts", NULL});
+}
+
 static int set_value(struct mur_visit *visit, char **words)
 {
     char *path = mur_smpdfile_path(visit->daemon->options->smpdfile);
@@ -185,7 +192,7 @@ static const struct command {
     {"status", tell_status, false}, {"jobs", tell_jobs, false},    {"ranks", tell_ranks, false},
     {"kill", end_job, false},       {"get", get_value, true},      {"set", set_value, true},
     {"traceon", trace_on, true},    {"traceoff", trace_off, true}, {"shutdown", shut_down, true},
-    {"restart", shut_down, true},
+    {"restart", shut_down, true},   {"hosts", tell_hosts, true},
 };
 
 void mur_daemon_obey(struct mur_visit *visit)

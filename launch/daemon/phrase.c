@@ -166,9 +166,10 @@ char *mur_phrase_ask(const char *prompt)
     }
     silent = before;
     silent.c_lflag &= ~(tcflag_t)ECHO;
+    tcsetattr(fileno(terminal), TCSAFLUSH,
+              &silent); /* before the prompt: who answers it at once is not echoed or lost */
     fputs(prompt, terminal);
     fflush(terminal);
-    tcsetattr(fileno(terminal), TCSAFLUSH, &silent);
     phrase = read_line(terminal);
     tcsetattr(fileno(terminal), TCSAFLUSH, &before);
     fputc('\n', terminal);
@@ -195,23 +196,48 @@ bool mur_phrase_stretch(unsigned char key[MUR_SEAL_KEY_BYTES], char *phrase)
 
 /* ---- mpiexec's ---- */
 
-static char *find_phrase(const struct mur_launcher *launcher)
+static char *written_phrase(const struct mur_launcher *launcher, struct mur_problem *problem)
 {
     const char *variable = getenv("MUR_PHRASE_FILE"), *file = launcher->phrase_file;
-    struct mur_problem problem = {.text = ""};
     char *phrase = launcher->phrase, *path = mur_smpdfile_path(launcher->smpdfile);
+    char *key =
+        launcher->phrase_number ? mur_alloc_text("phrase.%d", launcher->phrase_number) : mur_alloc_text("phrase");
 
     if (!phrase && !file && variable && *variable)
         file = variable;
     if (!phrase && file)
-        phrase = mur_phrase_read(file, NULL, &problem);
+        phrase = mur_phrase_read(file, NULL, problem);
     if (!phrase && !file)
-        phrase = mur_smpdfile_get(path, geteuid(), "phrase", &problem);
+        phrase = mur_smpdfile_get(path, geteuid(), key, problem);
+    free(path);
+    free(key);
+    return phrase;
+}
+
+bool mur_phrase_is_there(const struct mur_launcher *launcher)
+{
+    struct mur_problem problem = {.text = ""};
+    char *phrase = written_phrase(launcher, &problem);
+
+    if (phrase && phrase != launcher->phrase) {
+        explicit_bzero(phrase, strlen(phrase)); /* sodium need not be there */
+        free(phrase);
+    }
+    return phrase && !problem.text[0];
+}
+
+static char *find_phrase(const struct mur_launcher *launcher)
+{
+    static const char question[] = "The phrase of the daemons (smpd): ";
+    struct mur_problem problem = {.text = ""};
+    char *phrase = launcher->asks_first ? mur_phrase_ask(question) : NULL;
+
+    if (!phrase)
+        phrase = written_phrase(launcher, &problem);
     if (problem.text[0])
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
-    free(path);
     if (!phrase && !launcher->asks_nobody)
-        phrase = mur_phrase_ask("The phrase of the daemons (smpd): ");
+        phrase = mur_phrase_ask(question);
     if (!phrase || !*phrase)
         mur_quit(MUR_EXIT_USAGE, "no phrase for the daemons (smpd) of other hosts: ~/.smpd with a line phrase=..., "
                                  "-pwdfile FILE or MUR_PHRASE_FILE tells it");

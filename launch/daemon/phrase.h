@@ -35,6 +35,9 @@ char *mur_phrase_take(char *argument);
 /* The stretched phrase of mpiexec, from where its options and environment say; mpiexec ends where there is none. */
 const unsigned char *mur_phrase_key(const struct mur_launcher *launcher);
 
+/* Whether one is written somewhere; nobody is asked. */
+bool mur_phrase_is_there(const struct mur_launcher *launcher);
+
 /* Stretches, wipes the phrase, and frees it. False: there is no memory for it. */
 bool mur_phrase_stretch(unsigned char key[MUR_SEAL_KEY_BYTES], char *phrase);
 

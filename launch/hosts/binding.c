@@ -64,12 +64,20 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
     enum mur_part part;
 
     request->is_explicit = true;
+    request->is_auto = false;
     if (strncmp(text, "user:", 5) == 0)
         return read_list(request, text + 5, problem);
+    if (strcmp(text, "user") == 0)
+        return mur_problem_set(problem, "user wants the CPUs of each rank behind it, as in user:0,1+2,4-7");
+    if (strcmp(text, "auto") == 0) {
+        request->is_auto = true;
+        text = "core";
+        length = 4;
+    }
     part = mur_part_read(text, length);
     if (part == MUR_PART_COUNT)
         return mur_problem_set(problem,
-                               "wants none, hwthread, core, l1cache to l5cache, numa, socket, machine or "
+                               "wants none, hwthread, core, l1cache to l5cache, numa, socket, machine, auto or "
                                "user:LIST, not '%s'",
                                text);
     request->bind = part;
@@ -78,6 +86,53 @@ bool mur_binding_read(struct mur_binding_request *request, const char *text, str
         return true;
     if (!mur_number_read(number, strlen(number), 1, CPU_SETSIZE, &request->width))
         return mur_problem_set(problem, "wants a number of objects for each rank behind ':', not '%s'", number);
+    return true;
+}
+
+/* A low and a high number out of "3" or "4-7", up to `length`. */
+static bool read_range(const char *text, size_t length, int most, int *low, int *high)
+{
+    const char *dash = memchr(text, '-', length);
+    size_t digits = dash ? (size_t)(dash - text) : length;
+
+    return mur_number_read(text, digits, 0, most, low) &&
+           mur_number_read(dash ? dash + 1 : text, dash ? length - digits - 1 : digits, *low, most, high);
+}
+
+bool mur_binding_read_cpus(struct mur_binding_request *request, const char *text, struct mur_problem *problem)
+{
+    request->is_explicit = true;
+    request->list = NULL;
+    request->list_count = 0;
+    for (const char *at = text;; at++) {
+        size_t length = strcspn(at, ",");
+        int low, high;
+
+        if (!read_range(at, length, CPU_SETSIZE - 1, &low, &high))
+            return mur_problem_set(problem, "wants CPUs below %d, as in 0,2-5, not '%s'", CPU_SETSIZE, text);
+        request->list =
+            mur_alloc_again(request->list, (size_t)(request->list_count + high - low + 1), sizeof *request->list);
+        for (int cpu = low; cpu <= high; cpu++) {
+            CPU_ZERO(&request->list[request->list_count]);
+            CPU_SET(cpu, &request->list[request->list_count++]);
+        }
+        at += length;
+        if (!*at)
+            return true;
+    }
+}
+
+bool mur_binding_read_limit(struct mur_binding_request *request, const char *text, struct mur_problem *problem)
+{
+    struct mur_binding_request read = {0};
+
+    if (!mur_binding_read_cpus(&read, text, problem))
+        return false;
+    CPU_ZERO(&request->limit);
+    for (int i = 0; i < read.list_count; i++)
+        CPU_OR(&request->limit, &request->limit, &read.list[i]);
+    free(read.list);
+    request->is_limited = true;
     return true;
 }
 
@@ -140,9 +195,66 @@ bool mur_binding_choose(const struct mur_hardware *topology, const struct mur_bi
     return CPU_COUNT(set) > 0;
 }
 
-bool mur_binding_of(const struct mur_jobspec *job, int local_rank, int local_size, cpu_set_t *set)
+/* The cores `low` to `high` of those that touch `within`. */
+static bool add_cores(const struct mur_hardware *topology, const cpu_set_t *within, int low, int high, cpu_set_t *set)
 {
-    return local_rank < local_size && mur_binding_choose(&here, &job->binding, local_rank, set);
+    enum mur_part core = present_part(topology, MUR_PART_CORE);
+    const cpu_set_t *sets = topology->parts[core].sets;
+    int count = topology->parts[core].count;
+
+    if (high >= add_nth(sets, count, within, -1, set))
+        return false;
+    for (int i = low; i <= high; i++)
+        add_nth(sets, count, within, i, set);
+    return true;
+}
+
+bool mur_binding_read_slot(const struct mur_hardware *topology, const char *text, cpu_set_t *set)
+{
+    enum mur_part part = present_part(topology, MUR_PART_SOCKET);
+    const cpu_set_t *within;
+
+    CPU_ZERO(set);
+    if (topology->parts[MUR_PART_MACHINE].count == 0)
+        return false;
+    within = &topology->parts[MUR_PART_MACHINE].sets[0];
+    for (;; text++) {
+        size_t length = strcspn(text, ","), before = strcspn(text, ":");
+        int low, high;
+
+        if (before < length) { /* the socket, which holds until another one comes */
+            if (!mur_number_read(text, before, 0, topology->parts[part].count - 1, &low))
+                return false;
+            within = &topology->parts[part].sets[low];
+            text += before + 1;
+            length -= before + 1;
+        }
+        if (length == 1 && *text == '*')
+            CPU_OR(set, set, within);
+        else if (!read_range(text, length, CPU_SETSIZE, &low, &high) || !add_cores(topology, within, low, high, set))
+            return false;
+        text += length;
+        if (!*text)
+            return true;
+    }
+}
+
+static bool has_parts_for(const struct mur_binding_request *request, int ranks)
+{
+    enum mur_part bind = present_part(&here, request->bind);
+
+    return (int64_t)ranks * (request->width ? request->width : 1) <= here.parts[bind].count;
+}
+
+bool mur_binding_of(const struct mur_jobspec *job, int rank, cpu_set_t *set)
+{
+    const struct mur_binding_request *request = &job->binding;
+
+    if (rank < request->slot_count)
+        return request->slots[rank] && mur_binding_read_slot(&here, request->slots[rank], set);
+    if (request->is_auto && !has_parts_for(request, job->hosts.items[job->node_of[rank]].ranks))
+        return false;
+    return mur_binding_choose(&here, request, job->local_of[rank], set);
 }
 
 /* ---- once a process ---- */
@@ -203,7 +315,7 @@ static void note_sharing(const struct mur_jobspec *job, int node)
     enum mur_part bind = present_part(&here, job->binding.bind);
     int width = job->binding.width ? job->binding.width : 1;
 
-    if (bind == MUR_PART_CORE || bind == MUR_PART_HWTHREAD)
+    if ((bind == MUR_PART_CORE || bind == MUR_PART_HWTHREAD) && !job->binding.is_auto)
         if ((int64_t)ranks * width > here.parts[bind].count)
             mur_say("note: %d ranks with %d %s%s each share the %d of %s", ranks, width, mur_part_name(bind),
                     width == 1 ? "" : "s", here.parts[bind].count, job->hosts.items[node].name);
@@ -217,7 +329,7 @@ static void report(const struct mur_jobspec *job, int node)
 
         if (job->node_of[rank] != node)
             continue;
-        if (mur_binding_of(job, job->local_of[rank], job->hosts.items[node].ranks, &set))
+        if (mur_binding_of(job, rank, &set))
             mur_say("rank %d on %s is bound to CPU%s %s", rank, job->hosts.items[node].name,
                     CPU_COUNT(&set) == 1 ? "" : "s", mur_binding_text(&set, text, sizeof text));
         else
@@ -225,11 +337,40 @@ static void report(const struct mur_jobspec *job, int node)
     }
 }
 
+static bool check_slots(const struct mur_jobspec *job, int node, struct mur_problem *problem)
+{
+    for (int rank = 0; rank < job->size && rank < job->binding.slot_count; rank++) {
+        const char *slot = job->binding.slots[rank];
+        cpu_set_t set;
+
+        if (job->node_of[rank] == node && slot && !mur_binding_read_slot(&here, slot, &set))
+            return mur_problem_set(problem, "-rankfile gives rank %d slot=%s, which %s does not have", rank, slot,
+                                   job->hosts.items[node].name);
+    }
+    return true;
+}
+
+/* For this process, and so for the ranks that it will start. */
+static bool set_limit(const struct mur_binding_request *request, struct mur_problem *problem)
+{
+    char text[256];
+
+    if (sched_setaffinity(0, sizeof request->limit, &request->limit) == 0)
+        return true;
+    return mur_problem_set(problem, "-cpu-set: this process may use none of the CPUs %s",
+                           mur_binding_text(&request->limit, text, sizeof text));
+}
+
 bool mur_binding_start(const struct mur_jobspec *job, int node, struct mur_problem *problem)
 {
     const struct mur_binding_request *request = &job->binding;
 
-    if (request->list) {
+    if (request->is_limited && !set_limit(request, problem))
+        return false;
+    if (request->slot_count) {
+        if (!mur_topology_load(&here, problem) || !check_slots(job, node, problem))
+            return false;
+    } else if (request->list) {
         if (!check_list(request, problem))
             return false;
     } else if (request->bind != MUR_PART_NONE) {

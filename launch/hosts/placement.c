@@ -9,13 +9,15 @@
 
 #include "launch/alloc.h"
 #include "launch/hosts/managers.h"
+#include "launch/hosts/rankfile.h"
 #include "launch/say.h"
 
 struct placement {
     struct mur_jobspec *job;
     struct mur_hosts all;
-    const char *source; /* of the list, for messages; NULL: there is none, and the only host is this machine */
-    int *used;          /* ranks on each host */
+    const char *source;         /* of the list, for messages; NULL: there is none, and the only host is this machine */
+    int *used;                  /* ranks on each host */
+    struct mur_rankfile places; /* of -rankfile or -rankmap; empty: there is none */
     bool may_crowd;
     mur_part_counter *counter;
     struct mur_problem *problem;
@@ -98,6 +100,10 @@ static bool collect_named(struct placement *placement, bool *has_names)
     }
     if (*has_names)
         placement->source = "-host";
+    else if (placement->places.count && placement->places.has_names) {
+        placement->source = job->placing.rank_file;
+        return mur_rankfile_hosts(&placement->places, all, placement->problem);
+    }
     for (int i = 0; i < job->context_count; i++)
         for (int k = 0; k < job->contexts[i].hosts.count; k++)
             if (!mur_hosts_add(all, &job->contexts[i].hosts.items[k], placement->problem))
@@ -131,6 +137,24 @@ static bool collect(struct placement *placement)
             return false;
     }
     return true;
+}
+
+/* A stable sort by insertion: hosts are few, and mostly in order. */
+static void order_hosts(struct placement *placement)
+{
+    int sign = placement->job->placing.order == MUR_HOSTS_ASCENDING ? 1 : -1;
+    struct mur_host *items = placement->all.items;
+
+    if (placement->job->placing.order == MUR_HOSTS_AS_LISTED)
+        return;
+    for (int i = 1; i < placement->all.count; i++) {
+        struct mur_host host = items[i];
+        int k = i;
+
+        for (; k > 0 && sign * items[k - 1].slots > sign * host.slots; k--)
+            items[k] = items[k - 1];
+        items[k] = host;
+    }
 }
 
 /* ---- the slots ---- */
@@ -341,6 +365,28 @@ static bool place_context(struct placement *placement, int first, int ranks, str
     return true;
 }
 
+/* -rank-by: the context keeps as many ranks on each host as it was given there, but their numbers go through the hosts
+ * one after the other, or over all of them in turn. */
+static void number_anew(struct placement *placement, int first, int ranks)
+{
+    int *node_of = placement->job->node_of, count = placement->all.count, *left, host = 0;
+    bool is_in_turn = placement->job->placing.ranking == MUR_RANK_BY_NODE;
+
+    if (placement->job->placing.ranking == MUR_RANK_AS_MAPPED)
+        return;
+    left = mur_alloc((size_t)count, sizeof *left);
+    for (int rank = first; rank < first + ranks; rank++)
+        left[node_of[rank]]++;
+    for (int rank = first; rank < first + ranks; rank++) {
+        while (!left[host])
+            host = (host + 1) % count;
+        node_of[rank] = host;
+        left[host]--;
+        host = is_in_turn ? (host + 1) % count : host;
+    }
+    free(left);
+}
+
 /* The number of ranks of a job that gives none is that of its slots, when somebody has listed hosts or slots. */
 static bool set_default_ranks(struct placement *placement, const struct choice *choice)
 {
@@ -356,6 +402,33 @@ static bool set_default_ranks(struct placement *placement, const struct choice *
                                placement->source ? placement->source : "this machine", (long long)slots);
     job->contexts[0].ranks = (int)slots;
     job->size = (int)slots;
+    return true;
+}
+
+/* -rankfile and -rankmap say where each rank runs, whatever slots there are. */
+static bool place_as_listed(struct placement *placement)
+{
+    struct mur_jobspec *job = placement->job;
+    const struct mur_rankfile *places = &placement->places;
+
+    if (job->context_count == 1 && !job->contexts[0].has_ranks)
+        job->contexts[0].ranks = job->size = places->count;
+    if (places->count < job->size)
+        return mur_problem_set(placement->problem, "%s has places for %d ranks, and the job has %d", places->name,
+                               places->count, job->size);
+    job->node_of = mur_alloc((size_t)job->size, sizeof *job->node_of);
+    for (int rank = 0; rank < job->size; rank++) {
+        int host = mur_rankfile_find(places, rank, &placement->all, job->host, placement->problem);
+
+        if (host < 0)
+            return false;
+        placement->used[host]++;
+        job->node_of[rank] = host;
+    }
+    if (places->slots) {
+        job->binding.slots = places->slots;
+        job->binding.slot_count = job->size;
+    }
     return true;
 }
 
@@ -377,6 +450,8 @@ static bool place_all(struct placement *placement)
         if (is_good && i == 0)
             job->node_of = mur_alloc((size_t)job->size, sizeof *job->node_of);
         is_good = is_good && place_context(placement, first, job->contexts[i].ranks, &choice);
+        if (is_good)
+            number_anew(placement, first, job->contexts[i].ranks);
         first += job->contexts[i].ranks;
         free(choice.hosts);
     }
@@ -432,10 +507,11 @@ bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, stru
     struct placement placement = {.job = job, .counter = counter, .problem = problem};
     bool is_good;
 
-    if (!collect(&placement) || !set_slots(&placement))
+    if (!mur_rankfile_read(&placement.places, &job->placing, problem) || !collect(&placement) || !set_slots(&placement))
         return false;
+    order_hosts(&placement);
     placement.used = mur_alloc((size_t)placement.all.count, sizeof *placement.used);
-    is_good = place_all(&placement);
+    is_good = placement.places.count ? place_as_listed(&placement) : place_all(&placement);
     if (is_good) {
         keep_offered(&placement);
         keep_used(&placement);

@@ -45,7 +45,27 @@ static int set_reported(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+static int set_cpu_list(struct mur_parser *parser, const char *value)
+{
+    struct mur_problem problem;
+
+    if (!mur_binding_read_cpus(&parser->job->binding, value, &problem))
+        return mur_parser_fail(parser, "%s %s", parser->option, problem.text);
+    return 0;
+}
+
+static int set_cpu_set(struct mur_parser *parser, const char *value)
+{
+    struct mur_problem problem;
+
+    if (!mur_binding_read_limit(&parser->job->binding, value, &problem))
+        return mur_parser_fail(parser, "%s %s", parser->option, problem.text);
+    return 0;
+}
+
 const struct mur_option mur_binding_options[] = {
+    {"cpu-list", "CPU,CPU,...", set_cpu_list},
+    {"cpu-set", "CPU,CPU,...", set_cpu_set},
     {"bind-to", "OBJECT", set_bind_to},
     {"binding", "OBJECT", set_bind_to},
     {"bind-to-core", NULL, set_bind_to_core},

@@ -33,6 +33,7 @@ static const struct setting variables[] = {
     {"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", mur_launcher_options, "launcher-args"},
     {"HYDRA_RMK", mur_host_options, "rmk"},
     {"HYDRA_IFACE", mur_habit_options, "iface"},
+    {"HYDRA_PROXY_RETRY_COUNT", mur_launcher_options, "wait"}, /* a second for each try */
     {"HYDRA_BINDING", mur_binding_options, "bind-to"},
     {"HYDRA_MAPPING", mur_host_options, "map-by"},
 };

@@ -79,12 +79,77 @@ static int set_no_local(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+/* A number of ranks may follow, as smpd's users write it. */
 static int set_only_local(struct mur_parser *parser, const char *value)
 {
+    const char *word = *parser->next;
+
     (void)value;
     parser->job->placing.only_local = true;
     if (parser->job->placing.skips_local)
         return mur_parser_fail(parser, "%s: -nolocal was given before, which leaves no host", parser->option);
+    if (!word || !*word || word[strspn(word, "0123456789")])
+        return 0;
+    parser->next++;
+    return mur_parser_set_ranks(parser, word);
+}
+
+/* ---- which rank on which ---- */
+
+static int set_ranking(struct mur_parser *parser, const char *value)
+{
+    static const char *const by_slot[] = {"slot", "fill", "core", "hwthread", "socket", "package", "numa"};
+    size_t length = strcspn(value, ":");
+
+    if (strncasecmp(value, "node", length) == 0 || strncasecmp(value, "span", length) == 0) {
+        parser->job->placing.ranking = MUR_RANK_BY_NODE;
+        return 0;
+    }
+    for (size_t i = 0; i < sizeof by_slot / sizeof by_slot[0]; i++)
+        if (length == strlen(by_slot[i]) && strncasecmp(value, by_slot[i], length) == 0) {
+            parser->job->placing.ranking = MUR_RANK_BY_SLOT;
+            return 0;
+        }
+    return mur_parser_fail(parser, "%s wants slot, fill, node or span, not '%s'", parser->option, value);
+}
+
+static int set_order(struct mur_parser *parser, const char *value)
+{
+    size_t length = strlen(value);
+
+    if (length >= 3 && strncasecmp(value, "ascending", length) == 0)
+        parser->job->placing.order = MUR_HOSTS_ASCENDING;
+    else if (length >= 3 && strncasecmp(value, "descending", length) == 0)
+        parser->job->placing.order = MUR_HOSTS_DESCENDING;
+    else
+        return mur_parser_fail(parser, "%s wants ascending or descending, not '%s'", parser->option, value);
+    return 0;
+}
+
+/* Numbers of hosts, in the order of the list, for rank 0, 1, ... */
+static int set_rank_map(struct mur_parser *parser, const char *value)
+{
+    for (const char *at = value;; at++) {
+        size_t length = strcspn(at, ",");
+        int host;
+
+        if (!mur_number_read(at, length, 0, MUR_HOSTS_MAX - 1, &host))
+            return mur_parser_fail(parser,
+                                   "%s wants the number of a host, from 0, for each rank, as in 0,1,0,1, not '%s'",
+                                   parser->option, value);
+        at += length;
+        if (!*at)
+            break;
+    }
+    parser->job->placing.rank_map = value;
+    return 0;
+}
+
+static int set_rank_file(struct mur_parser *parser, const char *value)
+{
+    if (!*value)
+        return mur_parser_fail(parser, "%s wants a file, not an empty name", parser->option);
+    parser->job->placing.rank_file = value;
     return 0;
 }
 
@@ -309,6 +374,11 @@ const struct mur_option mur_host_options[] = {
     {"machinelist", "HOST[:SLOTS],...", set_hosts},
     {"rmk", "MANAGER", set_manager},
     {"nolocal", NULL, set_no_local},
+    {"skip-launch-node", NULL, set_no_local},
+    {"rank-by", "OBJECT", set_ranking},
+    {"order-nodes", "ORDER", set_order},
+    {"rankmap", "HOST,HOST,...", set_rank_map},
+    {"rankfile", "FILE", set_rank_file},
     {"localonly", NULL, set_only_local},
     {"ppn", "N", set_per_host},
     {"perhost", "N", set_per_host},

@@ -10,7 +10,7 @@
 #include "launch/alloc.h"
 #include "launch/options/parser.h"
 
-static int set_ranks(struct mur_parser *parser, const char *value)
+int mur_parser_set_ranks(struct mur_parser *parser, const char *value)
 {
     int ranks;
     int rc = mur_parser_read_number(parser, value, "a number of ranks", 1, MUR_RANKS_MAX, &ranks);
@@ -35,9 +35,14 @@ static int set_wdir(struct mur_parser *parser, const char *value)
 
 static int set_search(struct mur_parser *parser, const char *value)
 {
+    char *directories;
+
     if (!*value)
         return mur_parser_fail(parser, "%s wants directories between ':', not an empty name", parser->option);
-    parser->context->search = value;
+    directories = mur_alloc_text("%s", value);
+    for (char *at = directories; (at = strchr(at, ';'));) /* as on Windows */
+        *at = ':';
+    parser->context->search = directories;
     return 0;
 }
 
@@ -170,24 +175,10 @@ static int set_verbose(struct mur_parser *parser, const char *value)
     return 0;
 }
 
-static int set_help(struct mur_parser *parser, const char *value)
-{
-    (void)value;
-    parser->job->wants_help = true;
-    return 0;
-}
-
-static int set_version(struct mur_parser *parser, const char *value)
-{
-    (void)value;
-    parser->job->wants_version = true;
-    return 0;
-}
-
 const struct mur_option mur_job_options[] = {
-    {"n", "N", set_ranks},
-    {"np", "N", set_ranks},
-    {"c", "N", set_ranks},
+    {"n", "N", mur_parser_set_ranks},
+    {"np", "N", mur_parser_set_ranks},
+    {"c", "N", mur_parser_set_ranks},
     {"wdir", "DIR", set_wdir},
     {"wd", "DIR", set_wdir},
     {"dir", "DIR", set_wdir},
@@ -208,10 +199,5 @@ const struct mur_option mur_job_options[] = {
     {"abort-on-nonzero-exit", "0 or 1", set_abort_on_exit},
     {"v", NULL, set_verbose},
     {"verbose", NULL, set_verbose},
-    {"h", NULL, set_help},
-    {"help", NULL, set_help},
-    {"?", NULL, set_help},
-    {"V", NULL, set_version},
-    {"version", NULL, set_version},
     {NULL, NULL, NULL},
 };

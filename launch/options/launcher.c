@@ -89,6 +89,47 @@ static int set_no_prompt(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+static int set_prompt(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->launcher.asks_first = true;
+    return 0;
+}
+
+/* As smpd's users keep several accounts: here several phrases, as phrase.1=... */
+static int set_user(struct mur_parser *parser, const char *value)
+{
+    return mur_parser_read_number(parser, value, "the number of a phrase", 0, 1000000,
+                                  &parser->job->launcher.phrase_number);
+}
+
+static int set_prefix(struct mur_parser *parser, const char *value)
+{
+    if (*value != '/')
+        return mur_parser_fail(parser,
+                               "%s wants the directory, from '/' on, where Murmur is installed on the hosts, not "
+                               "'%s'",
+                               parser->option, value);
+    parser->job->launcher.prefix = value;
+    return 0;
+}
+
+static int set_hybrid(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->launcher.is_hybrid = true;
+    return 0;
+}
+
+static int set_wait(struct mur_parser *parser, const char *value)
+{
+    int seconds, rc = mur_parser_read_number(parser, value, "seconds", 0, 1000000, &seconds);
+
+    if (rc == 0)
+        parser->job->launcher.wait_ms = seconds * 1000;
+    return rc;
+}
+
 const struct mur_option mur_launcher_options[] = {
     {"launcher", "NAME", set_launcher},
     {"bootstrap", "NAME", set_launcher},
@@ -103,7 +144,12 @@ const struct mur_option mur_launcher_options[] = {
     {"phrase", "PHRASE", set_phrase},
     {"pwdfile", "FILE", set_phrase_file},
     {"smpdfile", "FILE", set_smpdfile},
+    {"user", "N", set_user},
     {"noprompt", NULL, set_no_prompt},
+    {"logon", NULL, set_prompt},
     {"agent-width", "N", set_width},
+    {"prefix", "DIR", set_prefix},
+    {"hybrid-hosts", NULL, set_hybrid},
+    {"wait", "SECONDS", set_wait},
     {NULL, NULL, NULL},
 };

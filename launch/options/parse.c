@@ -18,8 +18,8 @@
 #include "launch/say.h"
 
 static const struct mur_option *const tables[] = {
-    mur_job_options,      mur_environment_options, mur_host_options,  mur_binding_options,
-    mur_launcher_options, mur_output_options,      mur_habit_options,
+    mur_job_options,    mur_environment_options, mur_host_options,   mur_binding_options, mur_launcher_options,
+    mur_output_options, mur_starting_options,    mur_errand_options, mur_habit_options,
 };
 
 #define TABLE_COUNT (sizeof tables / sizeof tables[0])
@@ -91,6 +91,13 @@ static const struct mur_option *find_anywhere(const char *name)
 int mur_parser_apply(struct mur_parser *parser, const struct mur_option *table, const char *name, const char *value)
 {
     return find_option(table, name)->set(parser, value);
+}
+
+void mur_options_print_all(void)
+{
+    for (size_t i = 0; i < TABLE_COUNT; i++)
+        for (const struct mur_option *option = tables[i]; option->name; option++)
+            printf("  -%s%s%s\n", option->name, option->value ? " " : "", option->value ? option->value : "");
 }
 
 /* ---- finding the option ---- */
@@ -208,6 +215,12 @@ static void take_program(struct mur_parser *parser)
     parser->next += count;
 }
 
+/* Nothing after such an option is looked at. */
+static bool ends_reading(const struct mur_jobspec *job)
+{
+    return job->errand && job->errand < MUR_ERRAND_VALIDATE;
+}
+
 static int read_context(struct mur_parser *parser)
 {
     struct mur_jobspec *job = parser->job;
@@ -220,8 +233,12 @@ static int read_context(struct mur_parser *parser)
         if (strcmp(word, "--") == 0)
             break;
         rc = read_option(parser, word);
-        if (rc || job->wants_help || job->wants_version)
+        if (rc || ends_reading(job))
             return rc;
+    }
+    if (job->errand && !*parser->next) { /* which needs no program */
+        job->size += parser->context->ranks;
+        return 0;
     }
     if (!*parser->next || !**parser->next || is_separator(*parser->next)) {
         if (job->context_count > 1 || *parser->next)
@@ -249,7 +266,7 @@ int mur_options_parse(char **argv, struct mur_jobspec *job, char *error, size_t 
         return rc;
     for (;;) {
         rc = read_context(&parser);
-        if (rc || job->wants_help || job->wants_version || !*parser.next)
+        if (rc || ends_reading(job) || !*parser.next)
             return rc;
         parser.next++; /* the ':' */
     }

@@ -32,6 +32,8 @@ extern const struct mur_option mur_host_options[];
 extern const struct mur_option mur_binding_options[];
 extern const struct mur_option mur_launcher_options[];
 extern const struct mur_option mur_output_options[];
+extern const struct mur_option mur_starting_options[];
+extern const struct mur_option mur_errand_options[];
 extern const struct mur_option mur_habit_options[]; /* accepted, though nothing needs them */
 
 /* Writes the message and returns MUR_EXIT_USAGE. */
@@ -40,6 +42,8 @@ int mur_parser_fail(struct mur_parser *parser, const char *format, ...) __attrib
 int mur_parser_fail_problem(struct mur_parser *parser, const struct mur_problem *problem);
 int mur_parser_read_number(struct mur_parser *parser, const char *value, const char *what, int low, int high,
                            int *number);
+/* -n N, by this name or another. */
+int mur_parser_set_ranks(struct mur_parser *parser, const char *value);
 /* Sets the option `name` as if the user had given it with `value`. */
 int mur_parser_apply(struct mur_parser *parser, const struct mur_option *table, const char *name, const char *value);
 /* Adds a word to the note about what is ignored. */

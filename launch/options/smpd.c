@@ -34,7 +34,8 @@ static const char help[] =
     "                         else may read it; read at start and upon SIGHUP\n"
     "Commands to the daemon on HOST (default: this host)\n"
     "  -status [HOST]         whether it answers, and what it does;  -shutdown [HOST], -restart [HOST]: jobs go on\n"
-    "  -console [HOST]        a prompt: status, jobs, ranks [JOB], kill JOB, get KEY, set KEY VALUE, traceon FILE,\n"
+    "  -console [HOST]        a prompt: status, hosts, jobs, ranks [JOB], kill JOB, get KEY, set KEY VALUE, traceon "
+    "FILE,\n"
     "                         traceoff, shutdown, restart, quit\n"
     "  -traceon FILE [HOST], -traceoff [HOST]    every step of every visit, into a file there\n"
     "Others\n"
@@ -242,8 +243,9 @@ static int converse(struct line *line)
         if (strcmp(words[0], "quit") == 0 || strcmp(words[0], "exit") == 0)
             return code;
         if (strcmp(words[0], "help") == 0) {
-            puts("status, jobs, ranks [JOB], kill JOB, get KEY, set KEY VALUE, traceon FILE, traceoff, shutdown, "
-                 "restart, quit");
+            puts(
+                "status, hosts, jobs, ranks [JOB], kill JOB, get KEY, set KEY VALUE, traceon FILE, traceoff, shutdown, "
+                "restart, quit");
             continue;
         }
         code = mur_daemon_say(&call, MUR_DAEMON_COMMAND, NULL, words) ? mur_daemon_relay(&call, line->host) : -1;

@@ -64,9 +64,16 @@ static void end_line(struct mur_keys_heard *heard)
     if (!heard->is_known && heard->length >= start + digits && memcmp(heard->line, line_start, start) == 0 &&
         mur_secret_read(heard->line + start, other, sizeof other))
         heard->is_known = make_shared(heard->shared, heard->own, false, other);
-    else if (write(STDERR_FILENO, heard->line, heard->length) < 0)
+    else if (!heard->is_muted && write(STDERR_FILENO, heard->line, heard->length) < 0)
         heard->length = 0; /* nobody reads it */
     heard->length = 0;
+}
+
+static void stop(struct mur_keys_heard *heard)
+{
+    mur_loop_unwatch(heard->loop, &heard->output);
+    close(heard->output.fd);
+    heard->output.fd = -1;
 }
 
 static void hear(void *owner)
@@ -86,14 +93,15 @@ static void hear(void *owner)
         return;
     if (heard->length)
         end_line(heard);
-    mur_loop_unwatch(heard->loop, &heard->output);
-    close(heard->output.fd);
-    heard->output.fd = -1;
+    stop(heard);
 }
 
-void mur_keys_listen(struct mur_keys_heard *heard, struct mur_keys *own, struct mur_loop *loop, int fd)
+void mur_keys_listen(struct mur_keys_heard *heard, struct mur_keys *own, struct mur_loop *loop, int fd, bool is_muted)
 {
-    *heard = (struct mur_keys_heard){.own = own, .loop = loop, .output = {.fd = fd, .ready = hear, .owner = heard}};
+    if (heard->loop && heard->output.fd >= 0)
+        stop(heard);
+    *heard = (struct mur_keys_heard){
+        .own = own, .loop = loop, .is_muted = is_muted, .output = {.fd = fd, .ready = hear, .owner = heard}};
     mur_loop_watch(loop, &heard->output, EPOLLIN);
 }
 

@@ -29,6 +29,7 @@ struct mur_keys_heard {
     struct mur_keys *own;
     struct mur_loop *loop;
     struct mur_watch output; /* fd -1: there is none, or it has ended */
+    bool is_muted;           /* what is no key is dropped */
     char line[256];
     size_t length;
     bool is_known; /* `shared` is there, and the secret has not been fetched yet */
@@ -38,8 +39,9 @@ struct mur_keys_heard {
 /* The word for the start command; it begins with no '/', and is no address. */
 char *mur_keys_word(struct mur_keys *keys);
 
-/* Listens to the child's start command at `fd`, which is the listener's from now on. */
-void mur_keys_listen(struct mur_keys_heard *heard, struct mur_keys *own, struct mur_loop *loop, int fd);
+/* Listens to the child's start command at `fd`, which is the listener's from now on, and no more to an earlier one.
+ * `heard` is all zeros before the first. */
+void mur_keys_listen(struct mur_keys_heard *heard, struct mur_keys *own, struct mur_loop *loop, int fd, bool is_muted);
 
 /* The greeting is over: sends the secret, and forgets what only this child could know. */
 void mur_keys_give(struct mur_keys_heard *heard, const struct mur_handshake *greeting, int fd,

@@ -117,6 +117,23 @@ static void pass_inheritance(struct cursor *cursor, struct mur_inheritance *inhe
     pass_assignments(cursor, &inheritance->names);
 }
 
+/* Bytes that need be no text; the size stands before them. */
+static void pass_bytes(struct cursor *cursor, char **data, size_t *bytes)
+{
+    uint64_t size = *bytes;
+
+    pass(cursor, &size, sizeof size);
+    if (!cursor->out && size > cursor->left) {
+        cursor->is_good = false;
+        size = 0;
+    }
+    *bytes = (size_t)size;
+    if (!cursor->out)
+        *data = size ? mur_alloc((size_t)size, 1) : NULL;
+    if (size)
+        pass(cursor, *data, (size_t)size);
+}
+
 static void pass_context(struct cursor *cursor, struct mur_context *context)
 {
     pass(cursor, &context->ranks, sizeof context->ranks);
@@ -127,6 +144,7 @@ static void pass_context(struct cursor *cursor, struct mur_context *context)
     pass_assignments(cursor, &context->environment);
     pass_assignments(cursor, &context->sets);
     pass_inheritance(cursor, &context->inheritance);
+    pass_bytes(cursor, &context->image, &context->image_bytes);
     if (!context->argv || !context->argv[0] || context->ranks < 1)
         cursor->is_good = false;
 }
@@ -153,6 +171,9 @@ static void pass_launcher(struct cursor *cursor, struct mur_launcher *launcher)
     pass_list(cursor, &launcher->slurm_options);
     pass(cursor, &launcher->port, sizeof launcher->port);
     pass(cursor, &launcher->width, sizeof launcher->width);
+    pass(cursor, &launcher->wait_ms, sizeof launcher->wait_ms);
+    pass_constant(cursor, &launcher->prefix);
+    pass_bool(cursor, &launcher->is_hybrid);
     pass_key(cursor, &launcher->key);
 }
 
@@ -167,6 +188,18 @@ static void pass_formats(struct cursor *cursor, struct mur_formats *formats)
     pass_constant(cursor, &formats->out);
     pass_constant(cursor, &formats->err);
     pass_constant(cursor, &formats->copies);
+}
+
+static void pass_starting(struct cursor *cursor, struct mur_starting *starting)
+{
+    pass_bool(cursor, &starting->has_no_mpi);
+    pass_bool(cursor, &starting->is_idle);
+    pass_bool(cursor, &starting->has_pmi_port);
+    pass_bool(cursor, &starting->sends_program);
+    pass(cursor, &starting->nice, sizeof starting->nice);
+    pass(cursor, &starting->gpus, sizeof starting->gpus);
+    pass_constant(cursor, &starting->windows);
+    pass_constant(cursor, &starting->shown);
 }
 
 static void pass_binding(struct cursor *cursor, struct mur_binding_request *binding)
@@ -184,6 +217,10 @@ static void pass_binding(struct cursor *cursor, struct mur_binding_request *bind
         binding->list = count ? mur_alloc((size_t)count, sizeof *binding->list) : NULL;
     for (int i = 0; i < count && cursor->is_good; i++)
         pass(cursor, &binding->list[i], sizeof binding->list[i]);
+    pass_texts(cursor, &binding->slots, &binding->slot_count);
+    pass_bool(cursor, &binding->is_auto);
+    pass_bool(cursor, &binding->is_limited);
+    pass(cursor, &binding->limit, sizeof binding->limit);
 }
 
 static void pass_hosts(struct cursor *cursor, struct mur_jobspec *job)
@@ -252,6 +289,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_binding(cursor, &job->binding);
     pass_launcher(cursor, &job->launcher);
     pass_formats(cursor, &job->formats);
+    pass_starting(cursor, &job->starting);
     pass_constant(cursor, &job->manager);
     pass_constant(cursor, &job->spawner);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);

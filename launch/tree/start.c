@@ -24,10 +24,13 @@
 
 #include "base/secret.h"
 #include "launch/alloc.h"
+#include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
 #include "launch/daemon/protocol.h"
 #include "launch/say.h"
 #include "launch/tree/tree.h"
+
+enum { ANSWER_MS = 300 }; /* of a daemon that nobody has promised */
 
 /* Those that are no rsh: what stands between their name and the host, and before the command. */
 static const struct manager {
@@ -59,6 +62,37 @@ static const struct manager *find_manager(const struct mur_jobspec *job)
 bool mur_start_is_by_daemon(const struct mur_jobspec *job)
 {
     return !job->launcher.command && job->launcher.name && strcmp(job->launcher.name, "smpd") == 0;
+}
+
+static int daemon_port(const struct mur_jobspec *job, const struct mur_host *host)
+{
+    int port = host->port ? host->port : job->launcher.port;
+
+    return port ? port : MUR_DAEMON_PORT;
+}
+
+/* Without a phrase nothing is tried, so that a start by ssh loses no time; with one, the first host that does not
+ * answer ends it. A port that is told is ssh's. */
+void mur_start_choose(struct mur_jobspec *job)
+{
+    struct mur_launcher *launcher = &job->launcher;
+    char complaint[400];
+    bool has_others = false;
+
+    if (launcher->name || launcher->command || launcher->options || launcher->port || job->manager ||
+        !mur_phrase_is_there(launcher) || !mur_seal_open(complaint, sizeof complaint))
+        return;
+    for (int i = 0; i < job->hosts.count; i++) {
+        const struct mur_host *host = &job->hosts.items[i];
+
+        if (i == job->local_node)
+            continue;
+        if (host->port || !mur_daemon_answers(host->name, MUR_DAEMON_PORT, ANSWER_MS))
+            return;
+        has_others = true;
+    }
+    if (has_others)
+        launcher->name = "smpd";
 }
 
 const char *mur_start_name(const struct mur_jobspec *job)
@@ -114,7 +148,7 @@ static char *quoted(const char *word)
     return text;
 }
 
-/* Our own file, which is expected at the same place on all hosts. */
+/* Our own file. */
 static char *own_path(void)
 {
     static char path[PATH_MAX];
@@ -124,6 +158,14 @@ static char *own_path(void)
         return mur_alloc_text("mpiexec");
     path[length] = '\0';
     return path;
+}
+
+/* It is expected at the same place on all hosts, unless the options say otherwise. */
+char *mur_start_path(const struct mur_jobspec *job)
+{
+    if (job->launcher.prefix)
+        return mur_alloc_text("%s/bin/mpiexec", job->launcher.prefix);
+    return job->launcher.is_hybrid ? mur_alloc_text("mpiexec") : mur_alloc_text("%s", own_path());
 }
 
 static void add(char **argv, int *count, char *word)
@@ -159,9 +201,9 @@ static char **agent_words(struct mur_child *child, uint16_t port)
 }
 
 /* For a shell. */
-static char *remote_command(char **words)
+static char *remote_command(const struct mur_jobspec *job, char **words)
 {
-    char *path = quoted(own_path()), *line = mur_alloc_text("exec %s", path);
+    char *path = quoted(mur_start_path(job)), *line = mur_alloc_text("exec %s", path);
 
     free(path);
     for (; *words; words++) {
@@ -186,7 +228,7 @@ static void make_manager_command(const struct mur_jobspec *job, const struct mur
     for (i = 0; manager->before[i] && manager->before[i][strlen(manager->before[i]) - 1] != '='; i++)
         add(argv, &count, mur_alloc_text("%s", manager->before[i]));
     add(argv, &count, mur_alloc_text("%s%s", manager->before[i] ? manager->before[i] : "", host->name));
-    add(argv, &count, manager->has_shell ? quoted(own_path()) : mur_alloc_text("%s", own_path()));
+    add(argv, &count, manager->has_shell ? quoted(mur_start_path(job)) : mur_start_path(job));
     for (; *words; words++)
         add(argv, &count, manager->has_shell ? quoted(*words) : mur_alloc_text("%s", *words));
     argv[count] = NULL;
@@ -204,6 +246,8 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
     if (is_ssh(job)) { /* without a terminal to ask, a question would wait for ever */
         add(argv, &count, mur_alloc_text("-x"));
         add(argv, &count, mur_alloc_text("-oBatchMode=yes"));
+        if (launcher->wait_ms) /* a host that does not answer is to be tried again, too */
+            add(argv, &count, mur_alloc_text("-oConnectTimeout=10"));
         if (host_port) {
             add(argv, &count, mur_alloc_text("-p"));
             add(argv, &count, mur_alloc_text("%d", host_port));
@@ -211,19 +255,19 @@ static void make_rsh_command(const struct mur_jobspec *job, const struct mur_hos
     }
     add_all(argv, &count, launcher->options);
     add(argv, &count, host->user ? mur_alloc_text("%s@%s", host->user, host->name) : mur_alloc_text("%s", host->name));
-    add(argv, &count, remote_command(words));
+    add(argv, &count, remote_command(job, words));
     argv[count] = NULL;
 }
 
 static void make_daemon_command(const struct mur_jobspec *job, const struct mur_host *host, char **words, char **argv)
 {
     const struct passwd *own = host->user ? NULL : getpwuid(geteuid());
-    int host_port = host->port ? host->port : job->launcher.port, count = 0;
+    int count = 0;
 
     add(argv, &count, mur_alloc_text("%s", own_path()));
     add(argv, &count, mur_alloc_text("-daemon-start"));
     add(argv, &count, mur_alloc_text("%s", host->name));
-    add(argv, &count, mur_alloc_text("%d", host_port ? host_port : MUR_DAEMON_PORT));
+    add(argv, &count, mur_alloc_text("%d", daemon_port(job, host)));
     add(argv, &count, mur_alloc_text("%s", host->user ? host->user : own ? own->pw_name : ""));
     add(argv, &count, mur_alloc_text("%s", job->id));
     for (; *words; words++)
@@ -284,13 +328,16 @@ static bool make_secret_file(struct mur_child *child)
     return is_written;
 }
 
-static _Noreturn void run_command(char **argv, int input, int output)
+static _Noreturn void run_command(char **argv, int input, int output, bool is_muted)
 {
+    int nothing = is_muted ? open("/dev/null", O_WRONLY | O_CLOEXEC) : -1;
     sigset_t none;
 
     prctl(PR_SET_PDEATHSIG, SIGTERM);
     dup2(input, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
+    if (nothing >= 0)
+        dup2(nothing, STDERR_FILENO);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     setpgid(0, 0); /* the terminal's signals are ours to handle */
@@ -327,7 +374,7 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
         (!child->tree->job->launcher.command || pipe2(heard, O_CLOEXEC) == 0))
         pid = fork();
     if (pid == 0) /* what a login script prints is no output of the job's */
-        run_command(argv, ends[0], heard[1] >= 0 ? heard[1] : STDERR_FILENO);
+        run_command(argv, ends[0], heard[1] >= 0 ? heard[1] : STDERR_FILENO, child->is_muted);
     if (pid < 0)
         mur_frame_set_failure(failure, "cannot start %s for host %s: %s", argv[0], child->host->name, strerror(errno));
     if (ends[0] >= 0) {
@@ -336,7 +383,7 @@ bool mur_start_agent(struct mur_child *child, uint16_t port, struct mur_tree_fra
     }
     if (heard[1] >= 0) {
         close(heard[1]);
-        mur_keys_listen(&child->keys, &child->tree->keys, child->tree->loop, heard[0]);
+        mur_keys_listen(&child->keys, &child->tree->keys, child->tree->loop, heard[0], child->is_muted);
     }
     child->starter = pid > 0 ? pid : 0;
     free(words);
@@ -354,7 +401,7 @@ pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *h
     if (pipe2(input, O_CLOEXEC) == 0 && write_key(input[1], job) && pipe2(ends, O_CLOEXEC) == 0) {
         pid = fork();
         if (pid == 0)
-            run_command(argv, input[0], ends[1]);
+            run_command(argv, input[0], ends[1], false);
         close(ends[1]);
         *answer = ends[0];
         if (pid < 0)

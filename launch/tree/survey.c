@@ -28,6 +28,7 @@ struct question {
     pid_t pid;
     int fd;
     int64_t due;
+    int pause_ms; /* before it is asked again */
     size_t length;
     char text[TEXT_BYTES]; /* the end of what it has printed */
 };
@@ -37,13 +38,23 @@ struct survey {
     const struct mur_hosts *hosts;
     enum mur_part part;
     int *counts;
+    bool goes_on; /* a host that does not answer is told, and the others are asked all the same */
     struct mur_problem *problem;
     struct question *questions;
-    int next; /* the first host that may not have been asked */
+    int64_t wait_until; /* hosts that cannot be reached are asked again until then */
+    int next;           /* the first host that may not have been asked */
     int open;
 };
 
 /* ---- the side that asks ---- */
+
+/* Whether to go on after a host's problem, which is then said now. */
+static bool pass_over(const struct survey *survey)
+{
+    if (survey->goes_on)
+        mur_say("%s", survey->problem->text);
+    return survey->goes_on;
+}
 
 static bool ask(struct survey *survey, struct question *question, int host)
 {
@@ -52,7 +63,9 @@ static bool ask(struct survey *survey, struct question *question, int host)
     question->pid = mur_start_question(survey->job, asked, mur_part_name(survey->part), &question->fd);
     if (question->pid < 0)
         return mur_problem_set(survey->problem, "cannot start %s to ask host %s how many %ss it has: %s",
-                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part), strerror(errno));
+                               mur_start_name(survey->job), asked->name, mur_part_name(survey->part),
+                               strerror(errno)) ||
+               pass_over(survey);
     question->host = host;
     question->length = 0;
     question->due = mur_loop_now() + ANSWER_MS;
@@ -69,10 +82,20 @@ static bool ask_more(struct survey *survey)
             survey->next++;
         if (survey->next == survey->hosts->count)
             return true;
+        survey->questions[i].pause_ms = 0;
         if (!ask(survey, &survey->questions[i], survey->next++))
             return false;
     }
     return true;
+}
+
+/* After a pause, in which the answers of others wait, too. */
+static bool ask_again(struct survey *survey, struct question *question, int host)
+{
+    question->pause_ms = mur_wait_pause(question->pause_ms);
+    if (poll(NULL, 0, question->pause_ms) < 0 && errno != EINTR)
+        return mur_problem_set(survey->problem, "cannot wait: %s", strerror(errno));
+    return ask(survey, question, host);
 }
 
 /* The number behind the last mark; -1: there is none. */
@@ -106,6 +129,8 @@ static bool close_question(struct survey *survey, struct question *question)
     survey->counts[host] = count;
     if (count != MUR_PART_UNKNOWN)
         return true;
+    if (mur_loop_now() < survey->wait_until)
+        return ask_again(survey, question, host);
     if (WIFSIGNALED(status))
         snprintf(how, sizeof how, "was killed by signal %d", WTERMSIG(status));
     else
@@ -113,7 +138,8 @@ static bool close_question(struct survey *survey, struct question *question)
     return mur_problem_set(survey->problem,
                            "cannot ask host %s how many %ss it has: %s %s and gave no answer; its message above may "
                            "say why. ppr:N:node needs no answer",
-                           name, mur_part_name(survey->part), command, how);
+                           name, mur_part_name(survey->part), command, how) ||
+           pass_over(survey);
 }
 
 static bool read_answer(struct survey *survey, struct question *question)
@@ -131,6 +157,14 @@ static bool read_answer(struct survey *survey, struct question *question)
         return close_question(survey, question);
     question->length += (size_t)got;
     return true;
+}
+
+static void give_up(struct survey *survey, struct question *question)
+{
+    kill(question->pid, SIGTERM);
+    close(question->fd);
+    question->host = -1;
+    survey->open--;
 }
 
 static bool wait_for_some(struct survey *survey)
@@ -157,9 +191,12 @@ static bool wait_for_some(struct survey *survey)
             if (!read_answer(survey, question))
                 return false;
         } else if (mur_loop_now() >= question->due) {
-            return mur_problem_set(
-                survey->problem, "host %s has not told within %d s how many %ss it has; ppr:N:node needs no answer",
-                survey->hosts->items[question->host].name, ANSWER_MS / 1000, mur_part_name(survey->part));
+            mur_problem_set(survey->problem,
+                            "host %s has not told within %d s how many %ss it has; ppr:N:node needs no answer",
+                            survey->hosts->items[question->host].name, ANSWER_MS / 1000, mur_part_name(survey->part));
+            if (!pass_over(survey))
+                return false;
+            give_up(survey, question);
         }
     }
     return true;
@@ -175,21 +212,38 @@ static void stop(struct survey *survey)
     free(survey->questions);
 }
 
-bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
-                    struct mur_problem *problem)
+static bool run(struct survey survey)
 {
-    struct survey survey = {.job = job, .hosts = hosts, .part = part, .counts = counts, .problem = problem};
     bool is_good;
 
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL); /* ignored, it would eat exit codes */
     survey.questions = mur_alloc(WIDTH, sizeof *survey.questions);
     for (int i = 0; i < WIDTH; i++)
         survey.questions[i].host = -1;
+    survey.wait_until = mur_loop_now() + survey.job->launcher.wait_ms;
     is_good = ask_more(&survey);
     while (is_good && survey.open)
         is_good = wait_for_some(&survey) && ask_more(&survey);
     stop(&survey);
-    if (!is_good) /* not for what the command line says, which has a code of its own */
+    return is_good;
+}
+
+void mur_survey_reach(const struct mur_jobspec *job, const struct mur_hosts *hosts, int *counts)
+{
+    struct mur_problem problem;
+
+    run((struct survey){
+        .job = job, .hosts = hosts, .part = MUR_PART_HWTHREAD, .counts = counts, .goes_on = true, .problem = &problem});
+}
+
+bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
+                    struct mur_problem *problem)
+{
+    if (!run((struct survey){.job = job,
+                             .hosts = hosts,
+                             .part = part,
+                             .counts = counts,
+                             .problem = problem})) /* not for what the command line says, which has a code of its own */
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem->text);
     return true;
 }

@@ -21,7 +21,6 @@
 
 enum {
     ENDING_MS = 5000, /* how long an agent may be silent when the job is to end */
-    START_MS = 60000, /* until an agent must have called */
     TICK_MS = 250,
     LEAVE_MS = 1000, /* for the command that has started an agent to end after it */
     PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
@@ -124,7 +123,7 @@ static void lose(struct mur_child *child)
         report(child, MUR_EXIT_TROUBLE,
                "the agent on host %s has not called back within %d s; can that host reach this one (%s) over the "
                "network? Addresses can be chosen by MUR_TCP_INCLUDE and MUR_TCP_EXCLUDE",
-               child->host->name, START_MS / 1000, child->tree->job->host);
+               child->host->name, MUR_START_MS / 1000, child->tree->job->host);
         return;
     }
     if (!child->starter) {
@@ -358,6 +357,7 @@ static void tick(void *owner)
             tree->calls->changed(tree->owner);
         }
     }
+    mur_wait_tick(tree);
     mur_timer_set(&tree->timer, TICK_MS);
 }
 
@@ -385,7 +385,7 @@ static bool start_child(struct mur_agent_tree *tree, int place, int end, struct 
     child->place = place;
     child->end = end;
     child->host = &tree->job->hosts.items[mur_place_node(tree->job, place)];
-    child->due = mur_loop_now() + START_MS;
+    child->due = mur_loop_now() + MUR_START_MS;
     child->branch.message = message;
     child->branch.broken = broken;
     child->branch.owner = child;
@@ -445,6 +445,7 @@ bool mur_tree_open(struct mur_agent_tree *tree, struct mur_tree_frame *failure)
     tree->timer = (struct mur_timer){.fire = tick, .owner = tree};
     mur_loop_add_timer(tree->loop, &tree->timer);
     mur_timer_set(&tree->timer, TICK_MS);
+    tree->wait_until = mur_loop_now() + tree->job->launcher.wait_ms;
     for (int i = 0; i < parts; i++) {
         int size = below / parts + (i < below % parts);
 
@@ -504,6 +505,8 @@ bool mur_tree_reap(struct mur_agent_tree *tree, pid_t pid, int status)
         child->starter = 0;
         child->starter_status = status;
         mur_start_forget(child);
+        if (child->state == MUR_CHILD_STARTING && mur_wait_again(child, status))
+            return true;
         if (child->state == MUR_CHILD_STARTING && !(WIFEXITED(status) && WEXITSTATUS(status) == 0))
             start_failed(child); /* one that ends well may have left the agent in the background */
         else if (child->state == MUR_CHILD_CUT && !(WIFEXITED(status) && WEXITSTATUS(status) == SSH_TROUBLE))

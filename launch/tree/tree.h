@@ -26,6 +26,8 @@
 #include "launch/tree/door.h"
 #include "launch/tree/spec.h"
 
+enum { MUR_START_MS = 60000 }; /* until an agent must have called */
+
 enum mur_child_state {
     MUR_CHILD_STARTING, /* it has not called yet */
     MUR_CHILD_UP,
@@ -44,6 +46,10 @@ struct mur_child {
     pid_t starter; /* the command that started it; 0: it has ended */
     int starter_status;
     char *secret_file;          /* where the start command passes no input on; else NULL */
+    int64_t retry_at;           /* when the host is tried again (waiting.c); 0: it is not */
+    int pause_ms;               /* before that; 0: it has not failed yet */
+    bool is_muted;              /* the start command's messages are dropped, for they have been seen */
+    bool is_announced;          /* mpiexec has said that it waits */
     int64_t due;                /* when a child that starts or is cut off is taken for lost */
     bool is_altered;            /* the latest connection has broken for that */
     struct mur_keys_heard keys; /* of an agent that gets no standard input */
@@ -72,6 +78,7 @@ struct mur_agent_tree {
     void *owner;
     int place, end;
     struct mur_spec spec;
+    int64_t wait_until; /* hosts are tried again until then */
     struct mur_door door;
     struct mur_keys keys;
     struct mur_timer timer;
@@ -111,12 +118,25 @@ const char *mur_start_name(const struct mur_jobspec *job); /* of the command, fo
 bool mur_start_is_by_daemon(const struct mur_jobspec *job);
 int mur_start_width(const struct mur_jobspec *job); /* children of an agent, unless -agent-width says otherwise */
 
+/* Decides for the daemons where nobody has said how agents are to be started, a phrase is written somewhere, and a
+ * daemon answers on every host. */
+void mur_start_choose(struct mur_jobspec *job);
+/* Where mpiexec is expected on other hosts. */
+char *mur_start_path(const struct mur_jobspec *job);
 /* Runs `mpiexec -survey PART` on the host, by the same command, and returns that command's process; what it prints can
  * be read from *answer. -1 with errno: it cannot be started. */
 pid_t mur_start_question(const struct mur_jobspec *job, const struct mur_host *host, const char *part, int *answer);
 
+/* waiting.c: hosts that cannot be reached yet. False: the start that has failed with this status is final. */
+bool mur_wait_again(struct mur_child *child, int status);
+void mur_wait_tick(struct mur_agent_tree *tree); /* tries those whose time has come */
+/* The pause behind another one. */
+int mur_wait_pause(int pause_ms);
+
 /* survey.c: a mur_part_counter (placement.h), which ends mpiexec where a host does not answer; and what `mpiexec
  * -survey PART` does. */
+/* How many hardware threads each host has; those that do not answer stay MUR_PART_UNKNOWN, and a message tells why. */
+void mur_survey_reach(const struct mur_jobspec *job, const struct mur_hosts *hosts, int *counts);
 bool mur_survey_ask(const struct mur_jobspec *job, const struct mur_hosts *hosts, enum mur_part part, int *counts,
                     struct mur_problem *problem);
 int mur_survey_answer(const char *part);

@@ -23,7 +23,7 @@ LIBRARY = [
     {'base'},
 ]
 LAUNCHER = [
-    {'mpiexec.c', 'head.c', 'head.h'},
+    {'mpiexec.c', 'head.c', 'head.h', 'errands'},
     {'agent', 'options'},
     {'tree', 'pmi', 'daemon'},
     {'hosts', 'launch'},

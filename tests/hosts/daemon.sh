@@ -55,6 +55,26 @@ for n in 2 8 16; do by_daemon -host $all -n $n "$1" || fail "$1 of $n: $(cat "$s
 for i in $(seq "${JOBS:-10}"); do by_daemon -host $all -n 4 true || fail "job $i: $(cat "$scratch/out")"; done
 only_daemons "jobs"
 
+# Nobody has said how: the daemons answer, and there is a phrase. Without one, or where one daemon is missing, ssh is used.
+mkdir "$scratch/bin"
+printf '#!/bin/sh\necho "ssh is called" >&2\nexit 255\n' >"$scratch/bin/ssh"
+chmod +x "$scratch/bin/ssh"
+plainly() { # mpiexec's arguments
+    PATH=$scratch/bin:$PATH timeout 120 ip netns exec "$tag-h0" "$mpiexec" "$@" >"$scratch/out" 2>&1 </dev/null
+}
+plainly -host $all hostname || fail "daemons that answer: $(cat "$scratch/out")"
+[ "$(sort "$scratch/out" | tr '\n' ' ')" = "h1 h2 h3 h4 " ] || fail "daemons that answer: $(cat "$scratch/out")"
+for arguments in "-smpdfile $scratch/none" "-launcher ssh" "-launcher-port 22" "-host 10.77.0.77"; do
+    plainly -host $all $arguments hostname && fail "$arguments: the daemons are used"
+    grep -q "ssh is called" "$scratch/out" || fail "$arguments: $(cat "$scratch/out")"
+done
+
+# One of several phrases.
+"$smpd" -set phrase.2 "$("$smpd" -get phrase)" && "$smpd" -set phrase.3 another
+by_daemon -user 2 -host $all hostname || fail "-user 2: $(cat "$scratch/out")"
+by_daemon -user 3 -host $all hostname && fail "-user 3, whose phrase is another"
+by_daemon -user 4 -host $all hostname && fail "-user 4, which has no phrase"
+
 # mpiexec is killed, and so is an agent.
 : >"$scratch/out"
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -host $all -n 4 sh -c 'echo up; sleep 100' >"$scratch/out" 2>&1 &

@@ -111,6 +111,13 @@ MUR_PHRASE_FILE=$scratch/pwd by_daemon -smpdfile "$scratch/none" -n 1 true || fa
 by_daemon -smpdfile "$scratch/none" -phrase "$phrase" -n 1 true || fail "-phrase"
 says "-phrase" "others on this host may have seen the phrase"
 
+# -logon asks at the terminal, whatever is written somewhere. Without a terminal what is written will do.
+echo "$phrase" | "${BUILD:-$(dirname "$mpiexec")/..}/tests/launch/terminal" "phrase of the daemons" "$mpiexec" -logon -launcher smpd \
+    -port "$port" -host 127.0.0.1 -smpdfile "$scratch/wrong" echo hello >"$scratch/out" 2>&1
+[ $? = 0 ] || [ $? = 77 ] || fail "-logon"
+says "-logon" "hello"
+grep -qF "$phrase" "$scratch/out" && fail "the phrase is echoed"
+
 # ---- strangers ----
 for what in "x" "$(head -c 3000 /dev/urandom | tr -d '\0')" "MURSMPD" "GET / HTTP/1.0"; do
     (exec 3<>"/dev/tcp/127.0.0.1/$port" && printf '%s' "$what" >&3) 2>/dev/null
@@ -134,8 +141,9 @@ timeout 120 "$mpiexec" -launcher smpd -port "$port" -host 127.0.0.1 -n 1 sh -c "
     >"$scratch/long" 2>&1 &
 job=$!
 for _ in $(seq 300); do grep -q up "$scratch/long" && break; sleep 0.1; done
-printf 'jobs\nranks\n' | "$smpd" -console -port "$port" >"$scratch/out" 2>&1 || fail "the console"
+printf 'hosts\njobs\nranks\n' | "$smpd" -console -port "$port" >"$scratch/out" 2>&1 || fail "the console"
 says "jobs" "user $(id -un)"
+says "hosts" "a,b:2"
 says "ranks" ": sh"
 kill -9 "$daemon"
 wait "$daemon" 2>/dev/null

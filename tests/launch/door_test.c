@@ -175,7 +175,7 @@ static bool agent_fetches(char *word)
         _exit(mur_keys_fetch(word, &address, 1, PLACE, OWN, got) || memcmp(got, secret, sizeof got) != 0);
     }
     close(ends[1]);
-    mur_keys_listen(&heard, &keys, &loop, ends[0]);
+    mur_keys_listen(&heard, &keys, &loop, ends[0], false);
     while (heard.output.fd >= 0)
         mur_loop_turn(&loop);
     CHECK(waitpid(pid, &status, 0) == pid);

@@ -105,10 +105,10 @@ same "HYDRA_ENV" "///;" "$(sorted "$DIR/out")"
 code 0 -genvnone sh -c 'echo $MUR_SIZE $OMPI_COMM_WORLD_SIZE'
 same "our own with -genvnone" "1 1;" "$(sorted "$DIR/out")"
 
-code 0 -mca btl_tcp_if_include eth7 -mca pml ob1 --mca btl '^tcp' -prefix /x --allow-run-as-root \
+code 0 -mca btl_tcp_if_include eth7 -mca pml ob1 --mca btl '^tcp' -tune /x --allow-run-as-root \
     sh -c 'echo $MUR_TCP_INCLUDE'
 same "-mca" "eth7" "$(cat "$DIR/out")"
-same "one note" "mpiexec: note: ignored, for nothing here needs it: -mca pml ob1, --mca btl ^tcp, -prefix /x" \
+same "one note" "mpiexec: note: ignored, for nothing here needs it: -mca pml ob1, --mca btl ^tcp, -tune /x" \
     "$(cat "$DIR/err")"
 OMPI_MCA_btl_tcp_if_exclude=lo,docker0 run sh -c 'echo $MUR_TCP_EXCLUDE'
 same "an -mca setting in the environment" "lo,docker0" "$(cat "$DIR/out")"

@@ -53,8 +53,8 @@ SLURM_JOB_NODELIST='n[1' refuse 2 "SLURM_JOB_NODELIST: 'n[1'" true
 
 code 0 -host "$me:2,localhost:1" -display-map true
 contains "the map" "$me runs rank 0-2" "$(cat "$DIR/err")"
-code 2 -rank-by core -n 2 -nooversubscribe -host localhost true
-contains "ignored with a note" "nothing here needs it: -rank-by core" "$(cat "$DIR/err")"
+code 2 -topolib hwloc -n 2 -nooversubscribe -host localhost true
+contains "ignored with a note" "nothing here needs it: -topolib hwloc" "$(cat "$DIR/err")"
 
 # Of three ranges in a name only Slurm knows the order.
 mkdir "$DIR/bin"

@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Errands: one function each. */
+#include "launch/errands/errands.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launch/alloc.h"
+#include "launch/daemon/phrase.h"
+#include "launch/hosts/placement.h"
+#include "launch/options/options.h"
+#include "launch/say.h"
+#include "launch/errands/setup_ssh.h"
+#include "launch/tree/tree.h"
+
+static int tell_who(void)
+{
+    const struct passwd *own = getpwuid(geteuid());
+
+    if (own)
+        puts(own->pw_name);
+    else
+        printf("%u\n", (unsigned)geteuid());
+    return 0;
+}
+
+static void tell_version(void)
+{
+    printf("mpiexec (Murmur) %s\n", MUR_VERSION);
+}
+
+static void tell_info(void)
+{
+    tell_version();
+    puts("Launchers:          fork ssh rsh smpd slurm lsf sge pbs, or any command (-launcher-exec)\n"
+         "Resource managers:  slurm ll lsf sge pbs cobalt volcano\n"
+         "Binary interfaces:  the standard's (libmpi_abi.so.1), MPICH's, Open MPI's\n"
+         "Process managers:   PMI-1, PMI-2 and PMIx of others, for Murmur's programs; PMI-1 and PMI-2 for others'\n"
+         "More:               murmur-info");
+}
+
+/* smpd's users type these where passwords are kept by the launcher. */
+static int refuse_account(void)
+{
+    mur_say("note: there is nothing to register or to remove: ssh's keys or the phrase in ~/.smpd prove who you are");
+    return 0;
+}
+
+/* The hosts that the command line means, all of them; this machine where it names none. */
+static struct mur_hosts find_hosts(struct mur_jobspec *job)
+{
+    struct mur_problem problem;
+
+    if (!mur_placement_make(job, mur_survey_ask, &problem))
+        mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
+    return job->offered;
+}
+
+/* A line a host; the code says whether all can be reached. */
+static int validate(struct mur_jobspec *job)
+{
+    struct mur_hosts hosts = find_hosts(job);
+    int *counts = mur_alloc((size_t)hosts.count, sizeof *counts), failed = 0;
+
+    for (int i = 0; i < hosts.count; i++)
+        counts[i] = hosts.items[i].is_local ? 1 : MUR_PART_UNKNOWN;
+    if (mur_start_is_by_daemon(job))
+        mur_phrase_key(&job->launcher);
+    mur_survey_reach(job, &hosts, counts);
+    for (int i = 0; i < hosts.count; i++) {
+        const char *name = hosts.items[i].name;
+
+        if (hosts.items[i].is_local)
+            printf("SUCCESS: %s is this machine\n", name);
+        else if (counts[i] != MUR_PART_UNKNOWN)
+            printf("SUCCESS: jobs can be started on %s by %s\n", name, mur_start_name(job));
+        else
+            printf("FAIL: no job can be started on %s by %s\n", name, mur_start_name(job));
+        failed += counts[i] == MUR_PART_UNKNOWN;
+    }
+    return failed ? MUR_EXIT_TROUBLE : 0;
+}
+
+static int set_up(struct mur_jobspec *job)
+{
+    struct mur_hosts hosts = find_hosts(job);
+
+    return mur_setup_ssh(job, &hosts, job->errand == MUR_ERRAND_SETUP_SSH) ? 0 : MUR_EXIT_TROUBLE;
+}
+
+int mur_errand_run(struct mur_jobspec *job)
+{
+    int code = 0;
+
+    switch (job->errand) {
+    case MUR_ERRAND_HELP:
+        mur_options_print_help();
+        break;
+    case MUR_ERRAND_ALL_OPTIONS:
+        mur_options_print_help();
+        puts("\nAll options, also those that are other names, or are accepted for habit's sake");
+        mur_options_print_all();
+        break;
+    case MUR_ERRAND_VERSION:
+        tell_version();
+        break;
+    case MUR_ERRAND_WHO:
+        code = tell_who();
+        break;
+    case MUR_ERRAND_INFO:
+        tell_info();
+        break;
+    case MUR_ERRAND_ACCOUNT:
+        code = refuse_account();
+        break;
+    case MUR_ERRAND_VALIDATE:
+        code = validate(job);
+        break;
+    case MUR_ERRAND_CHECK_SSH:
+    case MUR_ERRAND_SETUP_SSH:
+        code = set_up(job);
+        break;
+    case MUR_ERRAND_NONE:
+        break;
+    }
+    return fflush(stdout) ? MUR_EXIT_TROUBLE : code;
+}
