@@ -62,9 +62,20 @@ static const struct tail_entry {
     {"MV2_COMM_WORLD_SIZE", SIZE},
     {"MV2_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
     {"MV2_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
+    /* Of -torch; their names are too common for every job. */
+    {"RANK", RANK},
+    {"WORLD_SIZE", SIZE},
+    {"LOCAL_RANK", LOCAL_RANK},
+    {"LOCAL_WORLD_SIZE", LOCAL_SIZE},
 };
 
+enum { TORCH_COUNT = 4 };
 #define TAIL_COUNT ((int)(sizeof tail / sizeof tail[0]))
+
+static int tail_count(const struct mur_jobspec *job)
+{
+    return job->is_torch ? TAIL_COUNT : TAIL_COUNT - TORCH_COUNT;
+}
 
 /* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
 static const char *const outer_names[] = {
@@ -102,11 +113,11 @@ static bool name_matches(const char *pattern, const char *name, size_t length)
     return fixed == length && strncmp(pattern, name, length) == 0;
 }
 
-static bool is_launchers(const char *variable)
+static bool is_launchers(const struct mur_jobspec *job, const char *variable)
 {
     size_t length = strcspn(variable, "=");
 
-    for (int i = 0; i < TAIL_COUNT; i++)
+    for (int i = 0; i < tail_count(job); i++)
         if (name_matches(tail[i].name, variable, length))
             return true;
     for (size_t i = 0; i < sizeof outer_names / sizeof outer_names[0]; i++)
@@ -139,7 +150,7 @@ static bool is_passed(const struct mur_jobspec *job, const struct mur_context *c
     const struct mur_inheritance *rule =
         context->inheritance.passing == MUR_PASS_UNSET ? &job->inheritance : &context->inheritance;
 
-    if (is_launchers(variable) || is_outer_job(variable))
+    if (is_launchers(job, variable) || is_outer_job(variable))
         return false;
     if (rule->passing == MUR_PASS_UNSET || rule->passing == MUR_PASS_ALL)
         return true;
@@ -175,7 +186,8 @@ static void put_doors(char **variables, int *count, const struct mur_context *co
     static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
     const char *others = value_of(variables, *count, path);
 
-    put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
+    if (context->needs_doors)
+        put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
     others = value_of(variables, *count, first);
     if (context->preloaded)
         put(variables, count, mur_alloc_text("%s=%s%s%s", first, context->preloaded, *others ? ":" : "", others));
@@ -265,10 +277,9 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
             variables[count++] = environ[i];
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < lists[l]->count; i++)
-            if (!is_launchers(lists[l]->items[i]))
+            if (!is_launchers(job, lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
-    if (context->needs_doors)
-        put_doors(variables, &count, context);
+    put_doors(variables, &count, context);
     if (job->is_verbose && !is_set(variables, count, "MUR_COLL_VERBOSE"))
         variables[count++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
     variables[count++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
@@ -303,7 +314,7 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
         [MAXPROCS] = job->contexts[place->appnum].ranks,
     };
 
-    for (int i = 0; i < TAIL_COUNT; i++) {
+    for (int i = 0; i < tail_count(job); i++) {
         char *text = environment->texts + i * TEXT_BYTES;
         int length = snprintf(text, TEXT_BYTES, "%s=%d", tail[i].name, values[tail[i].value]);
 
@@ -311,5 +322,5 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
         (void)length;
         environment->variables[environment->common_count + i] = text;
     }
-    environment->variables[environment->common_count + TAIL_COUNT] = NULL;
+    environment->variables[environment->common_count + tail_count(job)] = NULL;
 }

@@ -28,6 +28,7 @@
 #include "launch/options/parser.h"
 #include "launch/program.h"
 #include "launch/say.h"
+#include "launch/torch.h"
 #include "launch/tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.
@@ -154,13 +155,15 @@ int main(int argc, char **argv)
         return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
     }
     if (job.wants_version) {
-        printf("mpiexec (Murmur) %s\n", MUR_VERSION);
+        /* Tools look for a name that they know, to choose the options that they pass. */
+        printf("mpiexec (Murmur) %s\nOptions: those of MPICH's mpiexec (Hydra), and more\n", MUR_VERSION);
         return fflush(stdout) ? MUR_EXIT_TROUBLE : 0;
     }
     name_job(&job);
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
+    mur_torch_prepare(&job);
     if (job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))
         mur_phrase_key(&job.launcher); /* now: an agent could not ask for it */
     inherit_universe(&job);

@@ -10,6 +10,7 @@
  *   machine.c    how many ranks share the machine with this host's
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
  *   pmi.c        programs of other libraries
+ *   alone.c      ranks that have loaded another MPI
  *   ending.c     the end: signals, SIGKILL, the last output */
 #ifndef MUR_LAUNCH_AGENT_INSIDE_H
 #define MUR_LAUNCH_AGENT_INSIDE_H
@@ -101,6 +102,8 @@ struct mur_agent {
     int32_t drain_ms;
     struct mur_timer kill_timer;
     struct mur_timer drain_timer;
+    struct mur_timer look_timer; /* at what rank 0 has loaded, */
+    int64_t look_ms;             /* so long after the last look */
 };
 
 /* agent.c */
@@ -128,6 +131,9 @@ void mur_agent_set_end(const struct mur_agent *agent, struct mur_tree_frame *fra
 void mur_agent_read_control(void *rank);
 void mur_agent_children_ready(void *agent);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
+
+/* alone.c */
+void mur_agent_look_for_alone(struct mur_agent *agent);
 
 /* values.c. A text is a key, a NUL, and a value. */
 #define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes of what ranks leave for each other */
