@@ -26,9 +26,9 @@
 #include "launch/limits.h"
 #include "launch/options/options.h"
 #include "launch/options/parser.h"
+#include "launch/options/torch.h"
 #include "launch/program.h"
 #include "launch/say.h"
-#include "launch/torch.h"
 #include "launch/tree/tree.h"
 
 /* A closed standard descriptor would be taken by the next file opened, and then read or written for the wrong reason.

@@ -172,12 +172,13 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
                                   MPI_Fint *ierror)                                                                    \
     {                                                                                                                  \
         void *pointer;                                                                                                 \
-        int found = 0, code = PMPI_##Stem##_get_attr(mur_##Name##_handle(*handle), mur_keyval_in(*keyval), &pointer, &found);         \
+        int found = 0,                                                                                                 \
+            code = PMPI_##Stem##_get_attr(mur_##Name##_handle(*handle), mur_keyval_in(*keyval), &pointer, &found);     \
                                                                                                                        \
         if (!code) {                                                                                                   \
             *flag = mur_logical_out(found);                                                                            \
             if (found)                                                                                                 \
-                *value = predefined_or_own(mur_keyval_in(*keyval), pointer);                                                          \
+                *value = predefined_or_own(mur_keyval_in(*keyval), pointer);                                           \
         }                                                                                                              \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \

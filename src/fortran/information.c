@@ -187,7 +187,7 @@ MUR_ALL_NAMES(pmpi_cart_sub_, cart_sub_f08, CART_SUB_F08)
         int code = PMPI_##Stem(first address, size);                                                                   \
                                                                                                                        \
         if (!code)                                                                                                     \
-            *address = mur_buffer_out(*address);                                                                        \
+            *address = mur_buffer_out(*address);                                                                       \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \
     MUR_OTHER_NAMES(pmpi_##lower##_f08_, lower##_f08, UPPER##_F08)                                                     \
@@ -196,7 +196,7 @@ MUR_ALL_NAMES(pmpi_cart_sub_, cart_sub_f08, CART_SUB_F08)
         int code = PMPI_##Stem##_c(first address, size);                                                               \
                                                                                                                        \
         if (!code)                                                                                                     \
-            *address = mur_buffer_out(*address);                                                                        \
+            *address = mur_buffer_out(*address);                                                                       \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \
     MUR_LARGE_NAMES(pmpi_##lower##_c_f08_, lower, UPPER)

@@ -107,7 +107,7 @@ static inline bool mur_is_comm(MPI_Comm comm)
 
 /* ---- What other ABIs do otherwise: keys of attributes have other numbers in Fortran than in C, procedures of
  * modules other names. */
-#define mur_keyval_in(keyval)           (keyval)
+#define mur_keyval_in(keyval) (keyval)
 #define MUR_MODULE_NAME(target, lower)
 #define MUR_MORE_NAMES(target, lower)
 #define mur_is_module_null(function) false

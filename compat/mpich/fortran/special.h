@@ -105,8 +105,7 @@ struct mur_gfortran_array {
 /* Whether it is seen at once that the elements lie side by side: of scalars and of arrays of one dimension. */
 static inline bool mur_is_plain_array(const struct mur_gfortran_array *array)
 {
-    return array->rank == 0 ||
-           (array->rank == 1 && array->dim[0].stride * array->span == (ptrdiff_t)array->elem_len);
+    return array->rank == 0 || (array->rank == 1 && array->dim[0].stride * array->span == (ptrdiff_t)array->elem_len);
 }
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The place where the processes of PyTorch meet: the host of rank 0, and a port that rank 0 opens. */
-#include "launch/torch.h"
+#include "launch/options/torch.h"
 
 #include <netinet/in.h>
 #include <stdlib.h>
@@ -21,7 +21,8 @@ static int free_port(void)
 
     if (fd < 0)
         return port;
-    if (bind(fd, (struct sockaddr *)&address, length) == 0 && getsockname(fd, (struct sockaddr *)&address, &length) == 0)
+    if (bind(fd, (struct sockaddr *)&address, length) == 0 &&
+        getsockname(fd, (struct sockaddr *)&address, &length) == 0)
         port = ntohs(address.sin_port);
     close(fd);
     return port;

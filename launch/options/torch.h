@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* -torch: what PyTorch's own launcher tells its processes. */
-#ifndef MUR_LAUNCH_TORCH_H
-#define MUR_LAUNCH_TORCH_H
+#ifndef MUR_LAUNCH_OPTIONS_TORCH_H
+#define MUR_LAUNCH_OPTIONS_TORCH_H
 
 #include "launch/jobspec.h"
 
