@@ -28,8 +28,8 @@ GROUP_OF_NAME = {'verbosity': 'verbosity', 'bind': 'bind', 'scope': 'scope', 'va
 BITS = ('amode', 'assertion')
 
 # The functions whose doors are written by hand, in compat/.
-BY_HAND = {'Abort', 'Add_error_class', 'Add_error_code', 'Error_class', 'Error_string', 'Get_library_version',
-           'Comm_create_errhandler', 'File_create_errhandler', 'Session_create_errhandler', 'Win_create_errhandler',
+BY_HAND = {'Abi_get_version', 'Abort', 'Add_error_class', 'Add_error_code', 'Error_class', 'Error_string',
+           'Get_library_version', 'Comm_create_errhandler', 'File_create_errhandler', 'Session_create_errhandler', 'Win_create_errhandler',
            'Op_create', 'Comm_create_keyval', 'Type_create_keyval', 'Win_create_keyval', 'Keyval_create',
            'Grequest_start', 'Register_datarep', 'Comm_get_attr', 'Attr_get', 'Win_get_attr', 'Type_get_contents',
            'Type_create_struct', 'Type_create_darray', 'Comm_spawn', 'Comm_spawn_multiple', 'Comm_split_type', 'Pcontrol',

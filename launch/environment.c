@@ -180,14 +180,24 @@ static const char *value_of(char **variables, int count, const char *name)
     return "";
 }
 
+/* mpi4py's wheels load any MPI, and look first for the one that the system's development files name: this says which.
+ * All wheels know MPICH's binary interface, older ones not the standard's. */
+static void put_mpi4py(char **variables, int *count)
+{
+    if (!*value_of(variables, *count, "MPI4PY_LIBMPI"))
+        put(variables, count, mur_alloc_text("MPI4PY_LIBMPI=%s/libmpi.so.12", mur_doors_folder()));
+}
+
 /* The libraries for programs of other MPIs come first: what a user's own path leads to would be that MPI itself. */
 static void put_doors(char **variables, int *count, const struct mur_context *context)
 {
     static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
     const char *others = value_of(variables, *count, path);
 
-    if (context->needs_doors)
+    if (context->needs_doors) {
         put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
+        put_mpi4py(variables, count);
+    }
     others = value_of(variables, *count, first);
     if (context->preloaded)
         put(variables, count, mur_alloc_text("%s=%s%s%s", first, context->preloaded, *others ? ":" : "", others));
@@ -271,7 +281,7 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
     while (environ[inherited])
         inherited++;
     variables =
-        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 7 + TAIL_COUNT + 1), sizeof *variables);
+        mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 8 + TAIL_COUNT + 1), sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];

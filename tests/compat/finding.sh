@@ -84,6 +84,14 @@ expect "by a script" "binary interface of Open MPI" "$seen"
 seen=$(timeout 60 "$mpiexec" -abi openmpi -n 1 sh -c 'unset LD_LIBRARY_PATH; exec ./with_path' 2>&1)
 expect "-abi openmpi" "binary interface of Open MPI" "$seen"
 
+# mpi4py's wheels are told which library to load, unless the user says so.
+# shellcheck disable=SC2016
+named=$(timeout 60 "$mpiexec" -n 1 sh -c 'echo "$MPI4PY_LIBMPI"')
+[ -r "$named" ] || fail "no library for mpi4py: '$named'"
+# shellcheck disable=SC2016
+named=$(MPI4PY_LIBMPI=mine timeout 60 "$mpiexec" -n 1 sh -c 'echo "$MPI4PY_LIBMPI"')
+[ "$named" = mine ] || fail "the user's MPI4PY_LIBMPI: '$named'"
+
 # A script that puts that MPI's own library first: its ranks are worlds of one, which is said while they run.
 printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec "%s" </dev/null\n' "$scratch/of_openmpi.d" "$scratch/waits" >alone && chmod +x alone
 cat >waits.c <<'C'
