@@ -7,12 +7,14 @@
 #   make positions  build, then send 2^31 messages, each checked: minutes on a quiet machine
 #   make test-libraries  build, then build HDF5, FFTW and ScaLAPACK's BLACS with it and run their tests; L=NAME for one
 #   make bench      build, then measure; B=NAME for one benchmark
-#   make install    PREFIX=/where/to (default /usr/local)
+#   make install    PREFIX=/where/to (default: what ./configure --prefix said, else /usr/local)
 #   make format     apply the style;   make lint  check it
 #   make clean      remove build/
 
-PREFIX ?= /usr/local
 BUILD ?= build
+# What ./configure --prefix, or cmake itself, has said; else the usual place.
+configured = $(shell sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' $(BUILD)/CMakeCache.txt 2>/dev/null)
+PREFIX ?= $(or $(configured),/usr/local)
 export BUILD
 
 sources = $(shell find src launch compat tests bench examples tools -name '*.[ch]' 2>/dev/null)

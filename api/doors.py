@@ -4,6 +4,8 @@ name that takes that family's handles, constants and statuses, and calls the cor
 constants.txt has the values, its family.h the form of handles and statuses."""
 
 
+import fortran_wrappers
+import header
 import model
 from header import wrapped
 from model import spaced
@@ -26,8 +28,8 @@ GROUP_OF_NAME = {'verbosity': 'verbosity', 'bind': 'bind', 'scope': 'scope', 'va
 BITS = ('amode', 'assertion')
 
 # The functions whose doors are written by hand, in compat/.
-BY_HAND = {'Abort', 'Add_error_class', 'Add_error_code', 'Error_class', 'Error_string', 'Get_library_version',
-           'Comm_create_errhandler', 'File_create_errhandler', 'Session_create_errhandler', 'Win_create_errhandler',
+BY_HAND = {'Abi_get_version', 'Abort', 'Add_error_class', 'Add_error_code', 'Error_class', 'Error_string',
+           'Get_library_version', 'Comm_create_errhandler', 'File_create_errhandler', 'Session_create_errhandler', 'Win_create_errhandler',
            'Op_create', 'Comm_create_keyval', 'Type_create_keyval', 'Win_create_keyval', 'Keyval_create',
            'Grequest_start', 'Register_datarep', 'Comm_get_attr', 'Attr_get', 'Win_get_attr', 'Type_get_contents',
            'Type_create_struct', 'Type_create_darray', 'Comm_spawn', 'Comm_spawn_multiple', 'Comm_split_type', 'Pcontrol',
@@ -424,10 +426,50 @@ def chapters():
     return found
 
 
+# ---- The library for Fortran: the wrappers of fortran_wrappers.py over an mpi.h with the family's types and values
+
+STATUS_INTEGERS = {'mpich': 5, 'openmpi': 6} # of a status, in C and in Fortran
+
+
+def fortran_mpi_header(family):
+    size = STATUS_INTEGERS[family.name]
+    handle = 'void *' if family.has_symbols else 'int '
+    types = model.read_types()
+    lines = ['/* SPDX-License-Identifier: BSD-3-Clause */',
+             f'/* What libraries for Fortran need of an mpi.h of {family.name}. Generated; do not edit. */',
+             '#ifndef MUR_COMPAT_MPI_H', '#define MUR_COMPAT_MPI_H', '', '#include <stdint.h>', '']
+    lines += [f'typedef {rest.split()[1]} {rest.split()[0]};' for word, rest in types if word == 'integer']
+    lines += ['typedef int MPI_Fint;'] + [f'typedef {"void *" if name == "File" else handle}MPI_{name};' for name in HANDLES.values()]
+    lines += [f'enum {{ MPI_F_STATUS_SIZE = {size} }};',
+              'typedef struct MPI_Status {', '    MPI_Fint words[MPI_F_STATUS_SIZE];', '} MPI_Status;', '']
+    lines += header.callbacks([row for row in types if 'MPI_T_' not in row[1]])
+    lines += [f'extern char {symbol}[{size}];' for symbol, size, _, _ in symbols(family)] if family.has_symbols else []
+    for group, rows in family.groups.items():
+        for name, value, _ in rows:
+            if group in HANDLES:
+                lines.append(f'#define {name} ((MPI_{HANDLES[group]}){value})')
+            elif group in ('buffer', 'offset'):
+                lines.append(f'#define {name} (({"void *" if group == "buffer" else "MPI_Offset"}){value})')
+            elif group not in ('removed', 'only_here', 'tool_handle'):
+                lines.append(f'#define {name} ({value})')
+    for function in model.read_functions():
+        if function.is_exported and (function.chapter != 'tool' or function.has_varargs):
+            lines += [wrapped(function.prototype(large, 'P') + ';') for large in function.forms]
+    return '\n'.join(lines + ['', '#endif', ''])
+
+
+def fortran_files(family):
+    style = fortran_wrappers.DOORS[family.name]
+    texts = {'fortran_include/mpi.h': fortran_mpi_header(family)}
+    for chapter in fortran_wrappers.chapters():
+        texts[f'fortran_{chapter}.c'] = fortran_wrappers.chapter_wrappers(chapter, style)
+    return texts
+
+
 def files(family_name):
-    """Names and texts of what a family's library is made of."""
+    """Names and texts of what a family's libraries are made of."""
     family = Family(family_name)
-    texts = {'facts.h': facts_header(family), 'facts.c': facts_source(family)}
+    texts = {'facts.h': facts_header(family), 'facts.c': facts_source(family), **fortran_files(family)}
     for chapter in chapters():
         texts[f'door_{chapter}.c'] = chapter_doors(family, chapter)
     return texts

@@ -6,11 +6,33 @@ mpi_f08, one that takes their descriptors."""
 import fortran
 from header import wrapped
 
+
+class Style:
+    """How the procedures of one library differ from those of another. `descriptor`: the type of choice buffers of
+    mpi_f08, or None where these are addresses; `has_quick`: some take a short way; `native`: names and strings are
+    those of the standard ABI, else gfortran's with the library's own endings."""
+
+    def __init__(self, descriptor, native=False, has_large=True):
+        self.descriptor, self.native, self.has_large = descriptor, native, has_large
+
+    def has_form(self, procedure):
+        return self.has_large or not procedure.large
+
+    def type_of(self, argument):
+        """The descriptor of an argument; None: it comes as an address."""
+        if argument.form == 'choice' or (self.native and argument.form == 'string'):
+            return self.descriptor
+        return None
+
+
+NATIVE = Style('struct mur_descriptor', native=True)
+DOORS = {'mpich': Style('struct mur_gfortran_array'), 'openmpi': Style(None, has_large=False)}
+
 TOP = '''\
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The Fortran procedures of the chapter "{}". Generated from api/; do not edit. */
 #include "fortran/fortran.h"
-#include "fortran/section.h"
+#include "fortran/{}.h"
 '''
 
 # Those whose own cost shows in a message's latency: predefined handles and plain buffers take a short way.
@@ -37,12 +59,13 @@ def declared(argument):
     return f'{const}{argument.c_type}{"" if argument.c_type.endswith("*") else " "}*{argument.c_name}'
 
 
-def signature(procedure, buffer=None):
-    """The parameters in C; `buffer` is the type of choice buffers and strings where they have descriptors."""
+def signature(procedure, type_of=None):
+    """The parameters in C; type_of gives the type of the descriptor of an argument that has one."""
     parameters, lengths = [], []
     for a in procedure.arguments:
-        if buffer and a.form in ('choice', 'string'):
-            parameters.append(f'const {buffer} *{a.c_name}')
+        descriptor = type_of and type_of(a)
+        if descriptor:
+            parameters.append(f'const {descriptor} *{a.c_name}')
             continue
         parameters.append(declared(a))
         if a.form == 'string':
@@ -203,7 +226,7 @@ def quick_core(procedure):
                             [f'!mur_is_special({b})' for b in buffers])
     names_in_call = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
     lines = [f'extern __typeof__(PMPI_{procedure.short}) PMPI_{procedure.short} MUR_NO_PLT;', '']
-    lines += core(procedure, f'static MUR_APART void {general}')
+    lines += core(procedure, NATIVE, f'static MUR_APART void {general}')
     lines += ['', wrapped(f'void {procedure.core}({signature(procedure)})'), '{']
     lines += [f'    {local};' for local in call.locals] + ['    int code;', '']
     lines += [f'    if (!MUR_LIKELY({condition})) {{', wrapped(f'        {general}({names_in_call});', ' ' * 12),
@@ -214,9 +237,9 @@ def quick_core(procedure):
     return lines + ['    mur_give(ierror, code);', '}']
 
 
-def core(procedure, head=None):
+def core(procedure, style, head=None):
     """The function that takes the addresses of buffers."""
-    if is_quick(procedure) and not head:
+    if style.native and is_quick(procedure) and not head:
         return quick_core(procedure)
     call = Call(procedure)
     name = procedure.core
@@ -242,7 +265,7 @@ def core(procedure, head=None):
     return lines + ['    mur_give(ierror, code);', '}']
 
 
-def names(procedure):
+def names(procedure, style):
     """The names under which compilers look for the procedure."""
     lower = procedure.short.lower()
     lines = []
@@ -250,10 +273,10 @@ def names(procedure):
         lines.append(f'MUR_OTHER_NAMES({procedure.core}, {lower}, {lower.upper()})')
         if any(a.c_name == 'baseptr' for a in procedure.arguments):
             lines.append(f'MUR_ALL_NAMES({procedure.core}, {lower}_cptr, {lower.upper()}_CPTR)')
-        if not procedure.has_choice and fortran.ONLY.get(procedure.short) != 'f90':
+        if not (procedure.has_choice and style.descriptor) and fortran.ONLY.get(procedure.short) != 'f90':
             lines.append(f'MUR_ALL_NAMES({procedure.core}, {lower}_f08, {lower.upper()}_F08)')
     elif not procedure.has_choice:
-        lines.append(f'MUR_OTHER_NAMES({procedure.core}, {lower}_c_f08, {lower.upper()}_C_F08)')
+        lines.append(f'MUR_LARGE_NAMES({procedure.core}, {lower}, {lower.upper()})')
     return lines
 
 
@@ -279,30 +302,35 @@ def section_mode(procedure, argument):
     return 'MUR_SECTION_COPIED', None, None
 
 
-def passed(procedure, replaced=None, ierror='ierror'):
+def passed(procedure, style, replaced=None, ierror='ierror'):
     """The arguments with which a function with descriptors calls the core."""
     replaced = replaced or {}
     arguments, lengths = [], []
     for a in procedure.arguments:
         if a.c_name in replaced:
             arguments.append(replaced[a.c_name])
-        elif a.form in ('choice', 'string'):
+        elif style.type_of(a):
             arguments.append(f'{a.c_name}->base_addr')
         else:
             arguments.append(a.c_name)
         if a.form == 'string':
-            lengths.append(f'{a.c_name}->elem_len')
+            lengths.append(f'{a.c_name}->elem_len' if style.type_of(a) else f'{a.c_name}_length')
     return ', '.join(arguments + [ierror] + lengths)
 
 
-def slow_path(procedure, buffers):
+def with_c_descriptor(style):
+    """What type_of is for the function for sections, whose buffers have the descriptors of C."""
+    return lambda a: 'struct mur_descriptor' if style.type_of(a) else None
+
+
+def slow_path(procedure, buffers, style):
     """The function for sections that are not contiguous."""
     size = 'large' if procedure.large else 'small'
     fields = [f'.name = "{procedure.name()}"', f'.request = {"request" if procedure.has_request else "NULL"}']
     fields += ['.is_persistent = true'] if procedure.short.endswith('_init') else []
     fields += ['.partitions = *partitions'] if procedure.function.chapter == 'partitioned' else []
     name = f'{procedure.short.lower()}_{"c_" if procedure.large else ""}sections'
-    lines = [wrapped(f'static MUR_APART void {name}({signature(procedure, "struct mur_descriptor")})'), '{',
+    lines = [wrapped(f'static MUR_APART void {name}({signature(procedure, with_c_descriptor(style))})'), '{',
              f'    struct mur_sections sections = {{{", ".join(fields)}}};']
     replaced = {}
     for i, buffer in enumerate(buffers):
@@ -315,40 +343,56 @@ def slow_path(procedure, buffers):
             replaced[count.c_name] = f'&sections.parts[{i}].{size}_count'
             replaced[datatype.c_name] = f'&sections.parts[{i}].datatype'
     whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)
-    lines[3:3] = ['', f'    if ({whole}) {{', wrapped(f'        {procedure.core}({passed(procedure)});', ' ' * 12),
+    lines[3:3] = ['', f'    if ({whole}) {{', wrapped(f'        {procedure.core}({passed(procedure, style)});', ' ' * 12),
                   '        return;', '    }']
     lines += ['    if (!sections.code)',
-              wrapped(f'        {procedure.core}({passed(procedure, replaced, "&sections.code")});', ' ' * 12),
+              wrapped(f'        {procedure.core}({passed(procedure, style, replaced, "&sections.code")});', ' ' * 12),
               '    mur_sections_end(&sections, ierror);', '}']
     return name, lines
 
 
-def with_descriptors(procedure):
+def descriptor_names(procedure, style):
+    """The function that takes descriptors, and the line with its other names."""
+    if style.native:
+        specific = procedure.specific('PMPI_')
+        return specific, f'MUR_WEAK({procedure.specific()}, {specific})'
+    lower = f'{procedure.short.lower()}_f08ts{"_large" if procedure.large else ""}'
+    return f'pmpi_{lower}_', f'MUR_OTHER_NAMES(pmpi_{lower}_, {lower}, {lower.upper()})\n' \
+                             f'MUR_MORE_NAMES(pmpi_{lower}_, {lower})'
+
+
+def with_descriptors(procedure, style):
     buffers = [a for a in procedure.arguments if a.form == 'choice']
-    specific = procedure.specific('PMPI_')
-    head = [wrapped(f'void {specific}({signature(procedure, "struct mur_descriptor")})'), '{']
-    call = wrapped(f'    {procedure.core}({passed(procedure)});', ' ' * 8)
-    tail = ['}', f'MUR_WEAK({procedure.specific()}, {specific})', '']
+    specific, other_names = descriptor_names(procedure, style)
+    head = [wrapped(f'void {specific}({signature(procedure, style.type_of)})'), '{']
+    call = wrapped(f'    {procedure.core}({passed(procedure, style)});', ' ' * 8)
+    tail = ['}', other_names, '']
     if procedure.short in fortran.BASE:
         return head + [call] + tail
-    slow, lines = slow_path(procedure, buffers)
-    whole = ' && '.join(f'mur_is_plain({b.c_name})' for b in buffers)
-    arguments = ', '.join([a.c_name for a in procedure.arguments] + ['ierror'])
-    return lines + [''] + head + [f'    if (MUR_LIKELY({whole}))', '    ' + call, '    else',
-                                  wrapped(f'        {slow}({arguments});', ' ' * 12)] + tail
+    slow, lines = slow_path(procedure, buffers, style)
+    plain, given = ('mur_is_plain', {}) if style.native else \
+        ('mur_is_plain_array', {b.c_name: f'mur_descriptor_of(&{b.c_name}_room, {b.c_name})' for b in buffers})
+    whole = ' && '.join(f'{plain}({b.c_name})' for b in buffers)
+    arguments = [given.get(a.c_name, a.c_name) for a in procedure.arguments] + ['ierror']
+    arguments += [f'{a.c_name}_length' for a in procedure.arguments if a.form == 'string' and not style.type_of(a)]
+    rooms = [f'    struct mur_descriptor_room {b}_room;' for b in given]
+    return lines + [''] + head + rooms + ([''] if rooms else []) + \
+        [f'    if (MUR_LIKELY({whole}))', '    ' + call, '    else',
+         wrapped(f'        {slow}({", ".join(arguments)});', ' ' * 12)] + tail
 
 
-def chapter_wrappers(chapter):
-    lines = [TOP.format(chapter)]
+def chapter_wrappers(chapter, style=NATIVE):
+    lines = [TOP.format(chapter, 'section' if style.native or not style.descriptor else 'gfortran')]
     seen = set()
     for interface in ('f08', 'f90'):
         for procedure in fortran.procedures(interface):
-            if procedure.function.chapter != chapter or procedure.core in seen or procedure.is_by_hand:
+            if procedure.function.chapter != chapter or procedure.core in seen or procedure.is_by_hand or \
+                    not style.has_form(procedure):
                 continue
             seen.add(procedure.core)
-            lines += core(procedure) + names(procedure) + ['']
-            if procedure.has_choice:
-                lines += with_descriptors(procedure)
+            lines += core(procedure, style) + names(procedure, style) + ['']
+            if procedure.has_choice and style.descriptor:
+                lines += with_descriptors(procedure, style)
     return '\n'.join(lines)
 
 

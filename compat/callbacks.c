@@ -10,7 +10,16 @@
 struct op_state {
     void (*user)(void *in, void *inout, int *count, their_type *datatype);
     void (*user_large)(void *in, void *inout, MPI_Count *count, their_type *datatype);
+    void (*of_cxx)(void); /* the program's function in C++, which `user` calls with its last argument; NULL: none */
 };
+
+typedef void cxx_intercept(void *in, void *inout, int *count, their_type *datatype, void (*user)(void));
+
+/* The operation that this thread has created last. */
+static _Thread_local struct {
+    struct op_state *state;
+    their_op op;
+} newest;
 
 static void reduce(void *state, void *in, void *inout, MPI_Count count, MPI_Datatype datatype)
 {
@@ -18,7 +27,9 @@ static void reduce(void *state, void *in, void *inout, MPI_Count count, MPI_Data
     their_type type = type_out(datatype);
     int small = (int)count;
 
-    if (op->user)
+    if (op->of_cxx)
+        ((cxx_intercept *)(void (*)(void))op->user)(in, inout, &small, &type, op->of_cxx);
+    else if (op->user)
         op->user(in, inout, &small, &type);
     else
         op->user_large(in, inout, &count, &type);
@@ -37,11 +48,20 @@ static int op_create(struct op_state functions, int commute, their_op *op)
         return mur_door_raise(MPI_ERR_NO_MEM);
     *(struct op_state *)stateful.state = functions;
     code = murmur_door.op_create(&stateful, commute, &handle);
-    if (code)
+    if (code) {
         free(stateful.state);
-    else
-        *op = op_out(handle);
-    return error_out(code);
+        return error_out(code);
+    }
+    *op = op_out(handle);
+    newest.state = stateful.state;
+    newest.op = *op;
+    return MPI_SUCCESS;
+}
+
+void mur_op_of_cxx(their_op op, void (*function)(void))
+{
+    if (newest.state && newest.op == op)
+        newest.state->of_cxx = function;
 }
 
 MUR_DOOR(int, Op_create, void (*user)(void *, void *, int *, their_type *), int commute, their_op *op)

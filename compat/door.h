@@ -60,6 +60,9 @@ int mur_callback_in(int code);
 /* Raises an error with MPI_COMM_SELF, and returns the code of theirs: what a door itself finds wrong. */
 __attribute__((cold)) int mur_door_raise(int error_class);
 
+/* Says which function of C++ the operation that this thread has just created calls. */
+void mur_op_of_cxx(their_op op, void (*function)(void));
+
 /* ---- Statuses. The core leaves alone what the standard says it does not set, so the room for a status starts with
  * values that no call sets. */
 #define MUR_UNTOUCHED INT_MIN

@@ -103,3 +103,13 @@ MUR_DOOR(int, Comm_split_type, their_comm comm, int split_type, int key, their_i
         *newcomm = comm_out(value);
     return error_out(code);
 }
+
+/* This library does not have the standard ABI, whatever the core has (MPI-5.0 §20.2): mpi4py asks. */
+MUR_DOOR(int, Abi_get_version, int *abi_major, int *abi_minor)
+{
+    if (!abi_major || !abi_minor)
+        return mur_door_raise(MPI_ERR_ARG);
+    *abi_major = -1;
+    *abi_minor = -1;
+    return MPI_SUCCESS;
+}

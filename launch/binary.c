@@ -143,6 +143,21 @@ static int row_of(const char *library)
     return -1;
 }
 
+void mur_binary_of_library(const char *library, struct mur_binary *binary)
+{
+    char name[NAME_MAX + 1];
+    int row;
+
+    memset(binary, 0, sizeof *binary);
+    snprintf(name, sizeof name, "%s", library);
+    while ((row = row_of(name)) < 0 && strrchr(name, '.'))
+        *strrchr(name, '.') = '\0';
+    if (row < 0)
+        return;
+    binary->family = known[row].family;
+    binary->what = known[row].what;
+}
+
 static void note_library(struct mur_binary *binary, const char *library)
 {
     int row = row_of(library);

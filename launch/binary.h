@@ -27,6 +27,10 @@ struct mur_binary {
 /* Reads the file `path`, seen from `directory` (AT_FDCWD: the current one). False: it cannot be read. */
 bool mur_binary_read(int directory, const char *path, struct mur_binary *binary);
 
+/* What the name of a library's file alone tells, which may be a longer one than programs ask for (libmpi.so.40.30.4):
+ * family and what. */
+void mur_binary_of_library(const char *library, struct mur_binary *binary);
+
 /* Calls `each` with the symbols that the file looks for elsewhere. False: it cannot be read, or has none. */
 bool mur_binary_wants(const char *path, void (*each)(void *owner, const char *symbol), void *owner);
 

@@ -77,9 +77,20 @@ static const struct tail_entry {
     {"MV2_COMM_WORLD_SIZE", SIZE},
     {"MV2_COMM_WORLD_LOCAL_RANK", LOCAL_RANK},
     {"MV2_COMM_WORLD_LOCAL_SIZE", LOCAL_SIZE},
+    /* Of -torch; their names are too common for every job. */
+    {"RANK", RANK},
+    {"WORLD_SIZE", SIZE},
+    {"LOCAL_RANK", LOCAL_RANK},
+    {"LOCAL_WORLD_SIZE", LOCAL_SIZE},
 };
 
+enum { TORCH_COUNT = 4 };
 #define TAIL_COUNT ((int)(sizeof tail / sizeof tail[0]))
+
+static int tail_count(const struct mur_jobspec *job)
+{
+    return job->is_torch ? TAIL_COUNT : TAIL_COUNT - TORCH_COUNT;
+}
 
 /* An outer launcher's own, beside the names in `tail`; a final '*' stands for any rest. */
 static const char *const outer_names[] = {
@@ -115,11 +126,11 @@ static bool name_matches(const char *pattern, const char *name, size_t length)
     return fixed == length && strncmp(pattern, name, length) == 0;
 }
 
-static bool is_launchers(const char *variable)
+static bool is_launchers(const struct mur_jobspec *job, const char *variable)
 {
     size_t length = strcspn(variable, "=");
 
-    for (int i = 0; i < TAIL_COUNT; i++)
+    for (int i = 0; i < tail_count(job); i++)
         if (name_matches(tail[i].name, variable, length))
             return true;
     for (size_t i = 0; i < sizeof outer_names / sizeof outer_names[0]; i++)
@@ -152,7 +163,7 @@ static bool is_passed(const struct mur_jobspec *job, const struct mur_context *c
     const struct mur_inheritance *rule =
         context->inheritance.passing == MUR_PASS_UNSET ? &job->inheritance : &context->inheritance;
 
-    if (is_launchers(variable) || is_outer_job(variable))
+    if (is_launchers(job, variable) || is_outer_job(variable))
         return false;
     if (rule->passing == MUR_PASS_UNSET || rule->passing == MUR_PASS_ALL)
         return true;
@@ -182,13 +193,24 @@ static const char *value_of(char **variables, int count, const char *name)
     return "";
 }
 
+/* mpi4py's wheels load any MPI, and look first for the one that the system's development files name: this says which.
+ * All wheels know MPICH's binary interface, older ones not the standard's. */
+static void put_mpi4py(char **variables, int *count)
+{
+    if (!*value_of(variables, *count, "MPI4PY_LIBMPI"))
+        put(variables, count, mur_alloc_text("MPI4PY_LIBMPI=%s/libmpi.so.12", mur_doors_folder()));
+}
+
 /* The libraries for programs of other MPIs come first: what a user's own path leads to would be that MPI itself. */
 static void put_doors(char **variables, int *count, const struct mur_context *context)
 {
     static const char path[] = "LD_LIBRARY_PATH", first[] = "LD_PRELOAD";
     const char *others = value_of(variables, *count, path);
 
-    put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
+    if (context->needs_doors) {
+        put(variables, count, mur_alloc_text("%s=%s%s%s", path, mur_doors_folder(), *others ? ":" : "", others));
+        put_mpi4py(variables, count);
+    }
     others = value_of(variables, *count, first);
     if (context->preloaded)
         put(variables, count, mur_alloc_text("%s=%s%s%s", first, context->preloaded, *others ? ":" : "", others));
@@ -313,8 +335,7 @@ static char *write_sets(const struct mur_jobspec *job)
 /* What all ranks of a context are told of the job. */
 static void put_common(char **variables, int *count, const struct mur_jobspec *job, const struct mur_context *context)
 {
-    if (context->needs_doors)
-        put_doors(variables, count, context);
+    put_doors(variables, count, context);
     if (job->is_verbose && !is_set(variables, *count, "MUR_COLL_VERBOSE"))
         variables[(*count)++] = mur_alloc_text("MUR_COLL_VERBOSE=1");
     variables[(*count)++] = mur_alloc_text("%s=%s", MUR_ENV_JOB_ID, job->id);
@@ -338,14 +359,14 @@ void mur_environment_prepare(struct mur_environment *environment, const struct m
 
     while (environ[inherited])
         inherited++;
-    variables = mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 7 + TAIL_COUNT + GPU_KINDS + 1),
+    variables = mur_alloc((size_t)(inherited + lists[0]->count + lists[1]->count + 8 + TAIL_COUNT + GPU_KINDS + 1),
                           sizeof *variables);
     for (int i = 0; i < inherited; i++)
         if (is_passed(job, context, environ[i]))
             variables[count++] = environ[i];
     for (int l = 0; l < 2; l++)
         for (int i = 0; i < lists[l]->count; i++)
-            if (!is_launchers(lists[l]->items[i]))
+            if (!is_launchers(job, lists[l]->items[i]))
                 put(variables, &count, lists[l]->items[i]);
     if (job->starting.gpus)
         take_gpus(environment, variables, &count);
@@ -384,7 +405,7 @@ void mur_environment_set_rank(struct mur_environment *environment, const struct 
     };
     int count = environment->common_count;
 
-    for (int i = 0; i < TAIL_COUNT && !job->starting.has_no_mpi; i++) {
+    for (int i = 0; i < tail_count(job) && !job->starting.has_no_mpi; i++) {
         char *text = environment->texts + i * TEXT_BYTES;
         int length;
 

@@ -169,6 +169,7 @@ struct mur_jobspec {
     struct mur_assignments ignored; /* options that were accepted and mean nothing here, for one note */
     bool keeps_going;               /* a rank that is not in MPI may end in any way without ending the others */
     bool is_verbose;
+    bool is_torch;    /* the ranks are told what PyTorch wants to know */
     bool shows_map;   /* which rank runs where, before it does */
     bool shows_exits; /* all exit codes, at the end */
     bool is_trial;    /* nothing is started */

@@ -29,6 +29,7 @@
 #include "launch/limits.h"
 #include "launch/options/options.h"
 #include "launch/options/parser.h"
+#include "launch/options/torch.h"
 #include "launch/program.h"
 #include "launch/say.h"
 #include "launch/tree/tree.h"
@@ -176,6 +177,7 @@ int main(int argc, char **argv)
     note_parent(&job);
     note_ignored(&job);
     place_ranks(&job);
+    mur_torch_prepare(&job);
     if (!job.is_trial)
         mur_start_choose(&job);
     if (!job.is_trial && job.hosts.count > (job.local_node >= 0) && mur_start_is_by_daemon(&job))

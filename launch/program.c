@@ -68,15 +68,31 @@ static char *search_path(const char *path, int directory, const char *name, int 
     }
 }
 
-/* The file of a library for another ABI, after those that are there. */
+/* A library that the ranks load first, after those that are there. */
+static void preload_file(struct mur_context *context, const char *path)
+{
+    context->preloaded =
+        context->preloaded ? mur_alloc_text("%s:%s", context->preloaded, path) : mur_alloc_text("%s", path);
+}
+
+/* ... a library for another ABI. */
 static void preload(struct mur_context *context, const char *library)
 {
     char *path = mur_alloc_text("%s/%s", mur_doors_folder(), library);
 
     if (access(path, R_OK) == 0)
-        context->preloaded =
-            context->preloaded ? mur_alloc_text("%s:%s", context->preloaded, path) : mur_alloc_text("%s", path);
+        preload_file(context, path);
     free(path);
+}
+
+/* MPI_WRAP_DLL_NAME: a library that stands before MPI's; MPI_DLL_NAME: one that takes the place of MPI's. */
+static void preload_named(struct mur_context *context)
+{
+    static const char *const names[] = {"MPI_WRAP_DLL_NAME", "MPI_DLL_NAME"};
+
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (getenv(names[i]) && *getenv(names[i]))
+            preload_file(context, getenv(names[i]));
 }
 
 /* Decides how the ranks find Murmur if the program was built for another MPI. Where its own directories come before
@@ -156,6 +172,7 @@ static void find_program(struct mur_context *context, int abi)
     if (problem)
         mur_quit(MUR_EXIT_NOT_FOUND, "no program '%s' in PATH%s%s; for one in %s write ./%s", name,
                  context->search ? " or -path " : "", context->search ? context->search : "", where, name);
+    preload_named(context);
     choose_doors(context, directory, abi);
     if (directory != AT_FDCWD)
         close(directory);

@@ -30,6 +30,12 @@ __attribute__((constructor)) static void fill_places(void)
     }
 }
 
+/* The headers of C++ call it after MPI_Op_create. */
+__attribute__((visibility("default"))) void ompi_op_set_cxx_callback(their_op op, void (*function)(void))
+{
+    mur_op_of_cxx(op, function);
+}
+
 const char *split_level(int split_type)
 {
     static const char *const levels[] = {

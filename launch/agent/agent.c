@@ -189,6 +189,7 @@ static void start(struct mur_agent *agent, const struct rlimit *files)
     mur_spawner_prepare(&spawner, agent->job, files);
     if (agent->count && !mur_agent_start_ranks(agent, &spawner, &frame))
         mur_agent_report(agent, &frame);
+    mur_agent_look_for_alone(agent);
     mur_input_start(&agent->input);
     agent->is_open = true;
     if (agent->uplink)

@@ -11,6 +11,7 @@
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
  *   pmi.c        programs of other libraries
  *   pmi_port.c   those that call at a port instead of a descriptor
+ *   alone.c      ranks that have loaded another MPI
  *   ending.c     the end: signals, SIGKILL, the last output */
 #ifndef MUR_LAUNCH_AGENT_INSIDE_H
 #define MUR_LAUNCH_AGENT_INSIDE_H
@@ -104,6 +105,8 @@ struct mur_agent {
     int32_t drain_ms;
     struct mur_timer kill_timer;
     struct mur_timer drain_timer;
+    struct mur_timer look_timer; /* at what rank 0 has loaded, */
+    int64_t look_ms;             /* so long after the last look */
 };
 
 /* agent.c */
@@ -131,6 +134,9 @@ void mur_agent_set_end(const struct mur_agent *agent, struct mur_tree_frame *fra
 void mur_agent_read_control(void *rank);
 void mur_agent_children_ready(void *agent);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
+
+/* alone.c */
+void mur_agent_look_for_alone(struct mur_agent *agent);
 
 /* values.c. A text is a key, a NUL, and a value. */
 #define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes of what ranks leave for each other */

@@ -26,9 +26,10 @@ static int tell_who(void)
     return 0;
 }
 
+/* Tools look for a name that they know, to choose the options that they pass. */
 static void tell_version(void)
 {
-    printf("mpiexec (Murmur) %s\n", MUR_VERSION);
+    printf("mpiexec (Murmur) %s\nOptions: those of MPICH's mpiexec (Hydra), and more\n", MUR_VERSION);
 }
 
 static void tell_info(void)

@@ -31,6 +31,7 @@ static const struct setting variables[] = {
     {"HYDRA_LAUNCH_EXTRA_ARGS", mur_launcher_options, "launcher-args"}, /* what an operator of Kubernetes sets */
     {"HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", mur_launcher_options, "launcher-args"},
     {"I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", mur_launcher_options, "launcher-args"},
+    {"MPIEXEC_RSH", mur_launcher_options, "launcher-exec"},
     {"HYDRA_RMK", mur_host_options, "rmk"},
     {"HYDRA_IFACE", mur_habit_options, "iface"},
     {"HYDRA_PROXY_RETRY_COUNT", mur_launcher_options, "wait"}, /* a second for each try */
@@ -137,9 +138,20 @@ static int apply_others(struct mur_parser *parser)
         job->inheritance.passing = MUR_PASS_NONE;
     job->launcher.is_for_local = is_text("HYDRA_LAUNCHER_AUTOFORK", "0", "no", "false") ||
                                  is_text("HYDRA_LAUNCHER_AUTOFORK", "off", "disable", "n");
+    if (getenv("HYDRA_DEBUG") && *getenv("HYDRA_DEBUG") && !is_text("HYDRA_DEBUG", "0", "no", "false"))
+        job->is_verbose = true;
     if (!job->launcher.name && getenv("MPIEXEC_SMPD") && *getenv("MPIEXEC_SMPD") &&
         !is_text("MPIEXEC_SMPD", "0", "no", "false"))
         job->launcher.name = "smpd";
+    if (getenv("SSHD_PORT") && *getenv("SSHD_PORT") && !job->launcher.options) {
+        int rc;
+
+        parser->option = "SSHD_PORT";
+        rc = mur_parser_apply(parser, mur_launcher_options, "launcher-args",
+                              mur_alloc_text("-p %s", getenv("SSHD_PORT")));
+        if (rc)
+            return rc;
+    }
     /* Its words mean what no option means. */
     if (per_host && *per_host && !is_text("I_MPI_PERHOST", "all", "allcores", "off")) {
         parser->option = "I_MPI_PERHOST";

@@ -84,6 +84,7 @@ static const char job_options[] =
     "  -output-filename DIR   a copy of all output in DIR/1/rank.R/stdout and stderr; DIR:nocopy shows nothing\n"
     "  -output tag,rank,timestamp,merge,dir=DIR,file=NAME      the same; merge: stderr goes where stdout goes\n"
     "  -stdin RANK            the rank that reads standard input (default 0); none; all: each reads all of it\n"
+    "  -torch                 RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT for PyTorch\n"
     "  -abi FAMILY            mpich or openmpi: the ranks' MPI is Murmur's library with the binary interface of that\n"
     "                         MPI, whatever the program's own paths say; native: what the program finds by itself;\n"
     "                         auto (default): Murmur's for any, found by LD_LIBRARY_PATH (also MUR_ABI)\n"

@@ -168,6 +168,13 @@ static int set_abort_on_exit(struct mur_parser *parser, const char *value)
     return mur_parser_fail(parser, "%s wants 0 or 1, not '%s'", parser->option, value);
 }
 
+static int set_torch(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->is_torch = true;
+    return 0;
+}
+
 static int set_verbose(struct mur_parser *parser, const char *value)
 {
     (void)value;
@@ -193,6 +200,7 @@ const struct mur_option mur_job_options[] = {
     {"stdin", "RANK, all or none", set_stdin},
     {"exitcodes", NULL, set_exits},
     {"print-all-exitcodes", NULL, set_exits},
+    {"torch", NULL, set_torch},
     {"continue-on-failure", NULL, set_keeps_going},
     {"disable-auto-cleanup", NULL, set_keeps_going},
     {"enable-recovery", NULL, set_keeps_going},

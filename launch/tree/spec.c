@@ -297,6 +297,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass(cursor, &job->abi, sizeof job->abi);
     pass_bool(cursor, &job->keeps_going);
     pass_bool(cursor, &job->is_verbose);
+    pass_bool(cursor, &job->is_torch);
     pass_bool(cursor, &job->shows_exits);
 }
 

@@ -172,12 +172,13 @@ static int run_delete(struct key *key, MPI_Fint handle, MPI_Fint keyval, void *p
                                   MPI_Fint *ierror)                                                                    \
     {                                                                                                                  \
         void *pointer;                                                                                                 \
-        int found = 0, code = PMPI_##Stem##_get_attr(mur_##Name##_handle(*handle), *keyval, &pointer, &found);         \
+        int found = 0,                                                                                                 \
+            code = PMPI_##Stem##_get_attr(mur_##Name##_handle(*handle), mur_keyval_in(*keyval), &pointer, &found);     \
                                                                                                                        \
         if (!code) {                                                                                                   \
             *flag = mur_logical_out(found);                                                                            \
             if (found)                                                                                                 \
-                *value = predefined_or_own(*keyval, pointer);                                                          \
+                *value = predefined_or_own(mur_keyval_in(*keyval), pointer);                                           \
         }                                                                                                              \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \
@@ -207,13 +208,25 @@ static struct key *key_new(copy_function *copy, delete_function *delete, MPI_Ain
  */
 static MPI_Aint predefined_or_own(int keyval, const void *pointer)
 {
-    if (keyval == MPI_WIN_BASE)
+    switch (keyval) {
+    case MPI_WIN_BASE:
         return (MPI_Aint)(intptr_t)pointer;
-    if (keyval == MPI_WIN_SIZE)
+    case MPI_WIN_SIZE:
         return *(const MPI_Aint *)pointer;
-    if ((keyval >= MPI_TAG_UB && keyval <= MPI_UNIVERSE_SIZE) || (keyval >= MPI_WIN_BASE && keyval <= MPI_WIN_MODEL))
+    case MPI_TAG_UB:
+    case MPI_IO:
+    case MPI_HOST:
+    case MPI_WTIME_IS_GLOBAL:
+    case MPI_APPNUM:
+    case MPI_LASTUSEDCODE:
+    case MPI_UNIVERSE_SIZE:
+    case MPI_WIN_DISP_UNIT:
+    case MPI_WIN_CREATE_FLAVOR:
+    case MPI_WIN_MODEL:
         return *(const int *)pointer;
-    return value_of(pointer);
+    default:
+        return value_of(pointer);
+    }
 }
 
 MUR_ATTRIBUTES(Comm, Comm, comm, COMM)
@@ -250,12 +263,12 @@ MUR_OTHER_NAMES(pmpi_attr_put_, attr_put, ATTR_PUT)
 void pmpi_attr_get_(const MPI_Fint *comm, const MPI_Fint *keyval, MPI_Fint *value, MPI_Fint *flag, MPI_Fint *ierror)
 {
     void *pointer;
-    int found = 0, code = PMPI_Attr_get(mur_comm_in(*comm), *keyval, &pointer, &found);
+    int found = 0, code = PMPI_Attr_get(mur_comm_in(*comm), mur_keyval_in(*keyval), &pointer, &found);
 
     if (!code) {
         *flag = mur_logical_out(found);
         if (found)
-            *value = (MPI_Fint)predefined_or_own(*keyval, pointer);
+            *value = (MPI_Fint)predefined_or_own(mur_keyval_in(*keyval), pointer);
     }
     mur_give(ierror, code);
 }

@@ -118,7 +118,8 @@ static bool is_null_conversion(void (*function)(void))
     return function == mpi_conversion_fn_null_ || function == mpi_conversion_fn_null__ ||
            function == mpi_conversion_fn_null || function == FORTRAN_CONVERSION_FN_NULL ||
            function == mpi_conversion_fn_null_c_ || function == mpi_conversion_fn_null_c__ ||
-           function == mpi_conversion_fn_null_c || function == FORTRAN_CONVERSION_FN_NULL_C;
+           function == mpi_conversion_fn_null_c || function == FORTRAN_CONVERSION_FN_NULL_C ||
+           mur_is_module_null(function);
 }
 
 void pmpi_register_datarep_(const char *name, conversion_function *read, conversion_function *write,
@@ -159,4 +160,4 @@ void pmpi_register_datarep_c_f08_(const char *name, conversion_function_c *read,
                                              datarep_extent, datarep));
     mur_text_free(&text);
 }
-MUR_OTHER_NAMES(pmpi_register_datarep_c_f08_, register_datarep_c_f08, REGISTER_DATAREP_C_F08)
+MUR_LARGE_NAMES(pmpi_register_datarep_c_f08_, register_datarep, REGISTER_DATAREP)

@@ -6,7 +6,6 @@
 
 #include "fortran/fortran.h"
 
-struct mur_special mur_fortran_special_block;
 MPI_Fint mur_fortran_true = 1, mur_fortran_false;
 
 void mur_logicals_out(MPI_Fint *values, int count)
@@ -80,18 +79,11 @@ void mur_indices_out(MPI_Fint *indices, int count)
             indices[i]++;
 }
 
-/* Whether it can be asked about without calling its error handler. */
-static bool is_comm(MPI_Comm comm)
-{
-    return comm == MPI_COMM_WORLD || comm == MPI_COMM_SELF ||
-           ((uintptr_t)comm >= MUR_FORTRAN_CONSTANTS && (intptr_t)comm != (int32_t)(intptr_t)comm);
-}
-
 int mur_peers(MPI_Comm comm)
 {
     int is_inter = 0, size = 0;
 
-    if (!is_comm(comm) || PMPI_Comm_test_inter(comm, &is_inter))
+    if (!mur_is_comm(comm) || PMPI_Comm_test_inter(comm, &is_inter))
         return 0;
     if (is_inter ? PMPI_Comm_remote_size(comm, &size) : PMPI_Comm_size(comm, &size))
         return 0;
@@ -102,7 +94,7 @@ int mur_neighbors(MPI_Comm comm, bool are_sent_to)
 {
     int topology = MPI_UNDEFINED, count = 0, out = 0, is_weighted, rank;
 
-    if (!is_comm(comm) || PMPI_Topo_test(comm, &topology))
+    if (!mur_is_comm(comm) || PMPI_Topo_test(comm, &topology))
         return 0;
     if (topology == MPI_CART) {
         PMPI_Cartdim_get(comm, &count);

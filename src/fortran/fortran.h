@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What the Fortran procedures are made of: names, handles, truth values, special addresses, strings, lists.
+/* What the Fortran procedures are made of: names, truth values, strings, lists. special.h has the rest, handles and
+ * special addresses.
  *
  * This part is a library of its own, libmpi_abi_fortran. It sees the core through mpi.h alone, so it works with any MPI
- * that has the standard ABI, and programs in C do not carry it. Fortran passes addresses. An INTEGER is a C int; a
+ * that has the standard ABI, and programs in C do not carry it. The libraries for Fortran of other MPIs (compat/) are
+ * made of the same files, with another mpi.h and another special.h. Fortran passes addresses. An INTEGER is a C int; a
  * handle is the number that MPI_X_toint gives; a status has the layout of MPI_Status; the lengths of strings come last,
  * as size_t. The same C function serves mpif.h, module mpi and module mpi_f08; only what has choice buffers in mpi_f08
  * has a second one (section.h).
@@ -47,56 +49,14 @@
     MUR_WEAK(mpi_##lower##_, target)                                                                                   \
     MUR_WEAK(mpi_##lower##__, target)                                                                                  \
     MUR_WEAK(mpi_##lower, target)                                                                                      \
+    MUR_MODULE_NAME(target, lower)                                                                                     \
     extern __typeof__(target) upper_##lower __asm__("MPI_" #UPPER) __attribute__((weak, alias(#target)));
-#define MUR_ALL_NAMES(target, lower, upper) MUR_STRONG(pmpi_##lower##_, target) MUR_OTHER_NAMES(target, lower, upper)
+#define MUR_ALL_NAMES(target, lower, upper)                                                                            \
+    MUR_STRONG(pmpi_##lower##_, target)                                                                                \
+    MUR_MORE_NAMES(target, lower)                                                                                      \
+    MUR_OTHER_NAMES(target, lower, upper)
 
-/* ---- Special addresses: constants that are places in memory (MPI-5.0 §2.5.4). All three interfaces declare this one
- * block by its binding label, in the order of SPECIAL in api/fortran.py. The linker may place it in the program, so it
- * is found through the global offset table. */
-struct mur_special {
-    MPI_Fint bottom, in_place, buffer_automatic, errcodes_ignore, unweighted, weights_empty;
-    MPI_Fint status_ignore[MPI_F_STATUS_SIZE], statuses_ignore[MPI_F_STATUS_SIZE];
-    char argv_null, argvs_null;
-};
-extern struct mur_special mur_fortran_special_block __asm__("mur_fortran_special");
-
-static inline bool mur_is_special(const void *address)
-{
-    return (uintptr_t)address - (uintptr_t)&mur_fortran_special_block < sizeof mur_fortran_special_block;
-}
-
-/* A choice buffer in C. */
-static inline void *mur_buffer(const void *address)
-{
-    if (MUR_LIKELY(!mur_is_special(address)))
-        return (void *)address;
-    if (address == &mur_fortran_special_block.bottom)
-        return MPI_BOTTOM;
-    if (address == &mur_fortran_special_block.in_place)
-        return MPI_IN_PLACE;
-    if (address == &mur_fortran_special_block.buffer_automatic)
-        return MPI_BUFFER_AUTOMATIC;
-    return (void *)address;
-}
-
-static inline bool mur_is_in_place(const void *address)
-{
-    return address == &mur_fortran_special_block.in_place;
-}
-
-static inline MPI_Status *mur_status(MPI_Fint *status)
-{
-    return mur_is_special(status) ? MPI_STATUS_IGNORE : (MPI_Status *)status;
-}
-
-static inline int *mur_weights(const MPI_Fint *weights)
-{
-    if (weights == &mur_fortran_special_block.unweighted)
-        return MPI_UNWEIGHTED;
-    if (weights == &mur_fortran_special_block.weights_empty)
-        return MPI_WEIGHTS_EMPTY;
-    return (int *)weights;
-}
+#include "fortran/special.h"
 
 /* ---- Truth values: 1 and 0, unless MPI_Abi_set_fortran_booleans said otherwise. What is not false is true. */
 extern MPI_Fint mur_fortran_true, mur_fortran_false;
@@ -112,42 +72,6 @@ static inline MPI_Fint mur_logical_out(int value)
 }
 
 void mur_logicals_out(MPI_Fint *values, int count);
-
-/* ---- Handles. The numbers of the ABI's predefined handles are their constants. A number that stands for nothing
- * becomes an address that is no object, so that C's message shows it. */
-enum { MUR_FORTRAN_CONSTANTS = 4096 };
-
-/* Of several numbers combined with "or": whether all are those of predefined handles. */
-static inline bool mur_are_constants(MPI_Fint numbers)
-{
-    return (uint32_t)numbers < MUR_FORTRAN_CONSTANTS;
-}
-
-#define MUR_FORTRAN_HANDLE(Name, Stem, lower, null)                                                                    \
-    static inline MPI_##Name mur_##lower##_in(MPI_Fint number)                                                         \
-    {                                                                                                                  \
-        MPI_##Name handle;                                                                                             \
-                                                                                                                       \
-        if ((uint32_t)number < MUR_FORTRAN_CONSTANTS)                                                                  \
-            return (MPI_##Name)(intptr_t)number;                                                                       \
-        handle = PMPI_##Stem##_fromint(number);                                                                        \
-        return handle == null ? (MPI_##Name)(intptr_t)number : handle;                                                 \
-    }                                                                                                                  \
-    static inline MPI_Fint mur_##lower##_out(MPI_##Name handle)                                                        \
-    {                                                                                                                  \
-        return (uintptr_t)handle < MUR_FORTRAN_CONSTANTS ? (MPI_Fint)(intptr_t)handle : PMPI_##Stem##_toint(handle);   \
-    }
-MUR_FORTRAN_HANDLE(Comm, Comm, comm, MPI_COMM_NULL)
-MUR_FORTRAN_HANDLE(Datatype, Type, datatype, MPI_DATATYPE_NULL)
-MUR_FORTRAN_HANDLE(Errhandler, Errhandler, errhandler, MPI_ERRHANDLER_NULL)
-MUR_FORTRAN_HANDLE(File, File, file, MPI_FILE_NULL)
-MUR_FORTRAN_HANDLE(Group, Group, group, MPI_GROUP_NULL)
-MUR_FORTRAN_HANDLE(Info, Info, info, MPI_INFO_NULL)
-MUR_FORTRAN_HANDLE(Message, Message, message, MPI_MESSAGE_NULL)
-MUR_FORTRAN_HANDLE(Op, Op, op, MPI_OP_NULL)
-MUR_FORTRAN_HANDLE(Request, Request, request, MPI_REQUEST_NULL)
-MUR_FORTRAN_HANDLE(Session, Session, session, MPI_SESSION_NULL)
-MUR_FORTRAN_HANDLE(Win, Win, win, MPI_WIN_NULL)
 
 /* ---- Lists: arrays of handles or truth values as C has them. The elements of short ones are in the struct itself, the
  * others are allocated; without memory for them the result is NULL, which the C call reports. A negative count is none,

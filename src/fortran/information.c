@@ -153,7 +153,7 @@ void pmpi_type_get_contents_c_f08_(const MPI_Fint *datatype, const MPI_Count *ma
     mur_list_free(&list);
     mur_give(ierror, code);
 }
-MUR_OTHER_NAMES(pmpi_type_get_contents_c_f08_, type_get_contents_c_f08, TYPE_GET_CONTENTS_C_F08)
+MUR_LARGE_NAMES(pmpi_type_get_contents_c_f08_, type_get_contents, TYPE_GET_CONTENTS)
 
 /* The length of remain_dims is that of the topology. */
 void pmpi_cart_sub_(const MPI_Fint *comm, const MPI_Fint *remain_dims, MPI_Fint *newcomm, MPI_Fint *ierror)
@@ -173,11 +173,6 @@ MUR_ALL_NAMES(pmpi_cart_sub_, cart_sub_f08, CART_SUB_F08)
 
 /* ---- Detached buffers: mpi_f08 gets the address, the other interfaces cannot (MPI-5.0 §3.6) */
 
-static void *automatic_out(void *address)
-{
-    return address == MPI_BUFFER_AUTOMATIC ? (void *)&mur_fortran_special_block.buffer_automatic : address;
-}
-
 #define MUR_DETACH(Stem, lower, UPPER, parameter, first)                                                               \
     void pmpi_##lower##_(parameter void *unused, MPI_Fint *size, MPI_Fint *ierror)                                     \
     {                                                                                                                  \
@@ -192,7 +187,7 @@ static void *automatic_out(void *address)
         int code = PMPI_##Stem(first address, size);                                                                   \
                                                                                                                        \
         if (!code)                                                                                                     \
-            *address = automatic_out(*address);                                                                        \
+            *address = mur_buffer_out(*address);                                                                       \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \
     MUR_OTHER_NAMES(pmpi_##lower##_f08_, lower##_f08, UPPER##_F08)                                                     \
@@ -201,10 +196,10 @@ static void *automatic_out(void *address)
         int code = PMPI_##Stem##_c(first address, size);                                                               \
                                                                                                                        \
         if (!code)                                                                                                     \
-            *address = automatic_out(*address);                                                                        \
+            *address = mur_buffer_out(*address);                                                                       \
         mur_give(ierror, code);                                                                                        \
     }                                                                                                                  \
-    MUR_OTHER_NAMES(pmpi_##lower##_c_f08_, lower##_c_f08, UPPER##_C_F08)
+    MUR_LARGE_NAMES(pmpi_##lower##_c_f08_, lower, UPPER)
 #define MUR_NOTHING
 #define MUR_COMM_PARAMETER    const MPI_Fint *comm,
 #define MUR_COMM_FIRST        mur_comm_in(*comm),
@@ -260,9 +255,6 @@ static MPI_Fint do_differ(const MPI_Fint *a, const MPI_Fint *b)
     return mur_logical_out(*a != *b);
 }
 
-#define MUR_COMPARISONS(lower, UPPER)                                                                                  \
-    MUR_FOUR_NAMES(are_equal, mur_##lower##_equal, MUR_##UPPER##_EQUAL)                                                \
-    MUR_FOUR_NAMES(do_differ, mur_##lower##_differ, MUR_##UPPER##_DIFFER)
 MUR_COMPARISONS(comm, COMM)
 MUR_COMPARISONS(datatype, DATATYPE)
 MUR_COMPARISONS(errhandler, ERRHANDLER)

@@ -118,7 +118,7 @@ void pmpi_op_create_c_f08_(procedure *function, const MPI_Fint *commute, MPI_Fin
         *op = mur_op_out(op_value);
     mur_give(ierror, code);
 }
-MUR_OTHER_NAMES(pmpi_op_create_c_f08_, op_create_c_f08, OP_CREATE_C_F08)
+MUR_LARGE_NAMES(pmpi_op_create_c_f08_, op_create, OP_CREATE)
 
 /* ---- Error handlers of the four kinds of objects */
 

@@ -84,6 +84,44 @@ expect "by a script" "binary interface of Open MPI" "$seen"
 seen=$(timeout 60 "$mpiexec" -abi openmpi -n 1 sh -c 'unset LD_LIBRARY_PATH; exec ./with_path' 2>&1)
 expect "-abi openmpi" "binary interface of Open MPI" "$seen"
 
+# mpi4py's wheels are told which library to load, unless the user says so.
+# shellcheck disable=SC2016
+named=$(timeout 60 "$mpiexec" -n 1 sh -c 'echo "$MPI4PY_LIBMPI"')
+[ -r "$named" ] || fail "no library for mpi4py: '$named'"
+# shellcheck disable=SC2016
+named=$(MPI4PY_LIBMPI=mine timeout 60 "$mpiexec" -n 1 sh -c 'echo "$MPI4PY_LIBMPI"')
+[ "$named" = mine ] || fail "the user's MPI4PY_LIBMPI: '$named'"
+
+# A script that puts that MPI's own library first: its ranks are worlds of one, which is said while they run.
+printf '#!/bin/sh\nLD_LIBRARY_PATH=%s exec "%s" </dev/null\n' "$scratch/of_openmpi.d" "$scratch/waits" >alone && chmod +x alone
+cat >waits.c <<'C'
+#include <poll.h>
+#include <unistd.h>
+extern int MPI_Init(int *, char ***);
+int main(int argc, char **argv)
+{
+    MPI_Init(&argc, &argv);
+    for (int i = 0; i < 600 && access("said", F_OK) < 0; i++)
+        poll(NULL, 0, 100);
+    return 0;
+}
+C
+cc -o waits waits.c of_openmpi.d/libmpi.so.40 || exit 1
+: >said.txt
+timeout 60 "$mpiexec" -n 2 ./alone 2>said.txt &
+for ((i = 0; i < 600; i++)); do
+    [ -s said.txt ] && break
+    sleep 0.1
+done
+touch said
+wait
+expect "a world of one" "2 ranks started, but each thinks that it is alone: rank 0" "$(cat said.txt)"
+expect "a world of one" "of_openmpi.d/libmpi.so.40, a library of Open MPI" "$(cat said.txt)"
+rm said
+# Ranks of Murmur are not alone, whatever they have loaded.
+seen=$(timeout 60 "$mpiexec" -n 2 sh -c './of_openmpi >/dev/null; sleep 0.5' 2>&1)
+[ -z "$seen" ] || fail "ranks that are not alone: $seen"
+
 for program in "of_old_openmpi:Open MPI 1.7 to 1.10" "of_mpich_1:MPICH 1"; do
     what=${program#*:}
     program=${program%:*}
