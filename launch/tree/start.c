@@ -35,26 +35,25 @@ enum { ANSWER_MS = 300 }; /* of a daemon that nobody has promised */
 /* Those that are no rsh: what stands between their name and the host, and before the command. */
 static const struct manager {
     const char *launcher, *program;
+    const char *gives;     /* whose hosts it starts agents on by itself; NULL: only if it is asked for */
     const char *before[8]; /* a last word that ends in '=' is followed by the host at once */
     bool has_shell;        /* a shell on the other side reads the words */
     bool has_input;        /* it passes standard input on */
 } managers[] = {
-    {"slurm", "srun", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false, true},
-    {"lsf", "blaunch", {NULL}, true, true},
-    {"sge", "qrsh", {"-inherit", "-V"}, true, true},
-    {"pbs", "pbs_tmrsh", {NULL}, false, false}, /* only if asked for: ssh works in all versions */
+    {"slurm", "srun", "Slurm", {"--mpi=none", "--overlap", "-Q", "-N1", "-n1", "--nodelist="}, false, true},
+    {"lsf", "blaunch", "LSF", {NULL}, true, true},
+    {"sge", "qrsh", "Grid Engine", {"-inherit", "-V"}, true, true},
+    {"pbs", "pbs_tmrsh", NULL, {NULL}, false, false}, /* ssh works in all versions */
 };
 
 /* By -launcher, else by who has given us the hosts. */
 static const struct manager *find_manager(const struct mur_jobspec *job)
 {
-    static const char *const given_by[] = {"Slurm", "LSF", "Grid Engine"};
-
     if (job->launcher.command)
         return NULL;
     for (size_t i = 0; i < sizeof managers / sizeof managers[0]; i++)
         if (job->launcher.name ? strcmp(job->launcher.name, managers[i].launcher) == 0
-                               : job->manager && strcmp(job->manager, given_by[i]) == 0)
+                               : job->manager && managers[i].gives && strcmp(job->manager, managers[i].gives) == 0)
             return &managers[i];
     return NULL;
 }
