@@ -20,7 +20,7 @@ int mur_network_open(void)
 
     if (mur_engine.network)
         return MPI_SUCCESS;
-    rc = mur_tcp_open_late(mur_engine.peers, mur_engine.peer_count);
+    rc = mur_tcp_transport.open(mur_engine.peers, mur_engine.peer_count);
     if (rc)
         return rc;
     mur_engine_notify(); /* a thread that sleeps in the node's transport is to sleep in the network's from now on */

@@ -17,9 +17,9 @@
 #include "base/cpu.h"
 #include "base/settings.h"
 #include "boot/process.h"
-#include "engine/cores.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "node/cores.h"
 
 enum {
     SPIN_OWN_CORE = 150, /* microseconds */
@@ -156,7 +156,7 @@ void mur_engine_flush_slow(void)
 {
     struct mur_waiter waiter = {0};
 
-    while (mur_engine.network->flush())
+    while (!mur_engine.network->settle(false))
         if (!mur_progress())
             mur_waiter_idle(&waiter);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Losing a process: its transport becomes one that takes everything and delivers nothing, so that what waits to be sent
- * drains away; then the requests that wait for it are failed. */
+/* Losing a process: its transport becomes one that takes everything and delivers nothing (transport/nowhere.c), so that
+ * what waits to be sent drains away; then the requests that wait for it are failed. */
 #include "pt2pt/lost.h"
 
 #include <stdio.h>
@@ -16,39 +16,6 @@
 #include "pt2pt/flow.h"
 #include "pt2pt/pt2pt.h"
 #include "transport/tcp/tcp.h"
-
-/* ---- the transport of the lost ---- */
-
-static bool drop(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
-{
-    (void)peer;
-    (void)frame;
-    (void)data;
-    return true;
-}
-
-static bool drop_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument)
-{
-    (void)pack;
-    (void)argument;
-    return drop(peer, frame, NULL);
-}
-
-/* The request fails; nobody says that it was sent. */
-static bool drop_straight(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
-                          mur_sent_function *sent, void *argument)
-{
-    (void)sent;
-    (void)argument;
-    return drop(peer, frame, data);
-}
-
-static const struct mur_transport nowhere = {.name = "nowhere",
-                                             .frame_max = MUR_TCP_FRAME_MAX,
-                                             .send = drop,
-                                             .send_packed = drop_packed,
-                                             .straight_max = MUR_TCP_STRAIGHT_MAX,
-                                             .send_straight = drop_straight};
 
 /* ---- what fails ---- */
 
@@ -225,7 +192,7 @@ void mur_lost_forget(const struct mur_comm *comm)
 
 static void lose(struct mur_peer *peer)
 {
-    peer->transport = &nowhere;
+    peer->transport = &mur_nowhere_transport;
     peer->eager_limit = 0;
     mur_backlog_drop(peer);
     mark_communicators(peer);

@@ -190,7 +190,7 @@ static inline bool take(const struct mur_comm *comm, const struct mur_frame *wan
                         struct mur_result *result)
 {
     struct mur_peer *peer = &mur_engine.peers[comm->processes[wanted->source]];
-    int64_t bytes = peer->transport->take ? peer->transport->take(peer, wanted, buffer, looks) : -1;
+    int64_t bytes = peer->transport->take(peer, wanted, buffer, looks);
 
     if (bytes < 0)
         return false;

@@ -47,7 +47,8 @@
 #include "base/settings.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
-#include "engine/tract.h"
+#include "node/node.h"
+#include "node/tract.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
@@ -95,13 +96,13 @@ static struct mur_transfer *transfer_get(struct mur_peer *peer)
     struct mur_transfer *transfer = free_transfers;
     uint64_t token;
 
-    if (!peer->transport->share)
+    if (peer->local < 0)
         return NULL;
     if (transfer) {
         free_transfers = transfer->next_free;
         return transfer;
     }
-    transfer = peer->transport->share(sizeof *transfer, &token);
+    transfer = mur_node_share(sizeof *transfer, &token);
     if (transfer) {
         transfer->token = token;
         transfer->sender = mur_process.rank;
@@ -120,7 +121,7 @@ static void transfer_put(struct mur_transfer *transfer)
 /* The transfer of this sender that a frame of the peer's names; NULL: it names none. */
 static struct mur_transfer *transfer_named(const struct mur_peer *peer, uint64_t token, int sender)
 {
-    struct mur_transfer *transfer = peer->transport->shared ? peer->transport->shared(token) : NULL;
+    struct mur_transfer *transfer = peer->local >= 0 ? mur_node_shared(token) : NULL;
 
     return transfer && transfer->token == token && transfer->sender == sender ? transfer : NULL;
 }
@@ -279,8 +280,8 @@ static bool copy(struct mur_request *request, const struct mur_transfer *transfe
     struct mur_peer *peer = request->peer;
 
     if (!there)
-        return is_sender ? peer->transport->write(peer, here, transfer->target + start, bytes)
-                         : peer->transport->read(peer, here, transfer->source + start, bytes);
+        return is_sender ? mur_node_write(peer->local, here, transfer->target + start, bytes)
+                         : mur_node_read(peer->local, here, transfer->source + start, bytes);
     if (is_sender)
         memcpy(there + start, here, bytes);
     else
@@ -344,7 +345,7 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
 /* By loads and stores of at least one side; the sender is told where this one's buffer lies. */
 static bool is_mapped(const struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
-    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    struct mur_transfer *transfer = mur_node_shared(ready->token);
 
     find_spot(request->buffer, bytes, &transfer->target_spot);
     return transfer->source_spot.token || transfer->target_spot.token;
@@ -352,7 +353,7 @@ static bool is_mapped(const struct mur_request *request, const struct mur_ready 
 
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
-    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    struct mur_transfer *transfer = mur_node_shared(ready->token);
     bool is_over;
 
     transfer->limit = bytes;
@@ -424,7 +425,7 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
     } else if (!bytes) {
         send_claim(request, MUR_FRAME_DONE, 0);
         mur_request_complete(request);
-    } else if (ready->address && request->is_dense && peer->transport->can_copy && peer->transport->can_copy(peer) &&
+    } else if (ready->address && request->is_dense && mur_node_can_copy(peer->local) &&
                (is_mapped(request, ready, bytes) || choose_way(request, bytes) == COPY)) {
         accept_by_copy(request, ready, bytes);
     } else {
@@ -570,7 +571,7 @@ static void start_pieces(struct mur_request *request, size_t bytes)
     request->bytes = bytes;
     request->pieces = 0;
     request->backlog.resume =
-        request->is_dense && request->peer->transport->send_straight ? resume_straight : resume_pieces;
+        request->is_dense && request->peer->transport->straight_max ? resume_straight : resume_pieces;
     mur_backlog_add(request->peer, &request->backlog);
 }
 
@@ -592,7 +593,7 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
     mur_task_remove(&request->task); /* of a CANCEL that comes too late */
     if (frame->flags & FLAG_PIECES) {
         start_pieces(request, claim->bytes);
-    } else if (peer->transport->can_copy(peer)) {
+    } else if (mur_node_can_copy(peer->local)) {
         request->task.run = help;
         mur_task_add(&request->task);
     }

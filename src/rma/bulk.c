@@ -27,7 +27,7 @@ bool mur_rma_is_bulk(const struct mur_peer *peer, size_t bytes)
 {
     enum { LEAST = 32 << 10 }; /* below, two frames cost more than the copies */
 
-    return bytes >= LEAST && peer->transport->send_straight;
+    return bytes >= LEAST && peer->transport->straight_max;
 }
 
 /* ---- the receiver ---- */

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/tract.h"
+#include "node/tract.h"
 
 /* Free is 0: the engine looks for anything else. */
 enum {

@@ -16,6 +16,7 @@
 #include "boot/process.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "rma/rma.h"
 
 enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, STRIDE = 64 << 10 /* of computing */, SPINS = 1000 };
@@ -52,7 +53,7 @@ static struct help *help_of(const struct mur_peer *peer)
         helps = more;
         help_count = peer->process + 1;
     }
-    if (!helps[peer->process] && (helps[peer->process] = peer->transport->share(sizeof(struct help), &token))) {
+    if (!helps[peer->process] && (helps[peer->process] = mur_node_share(sizeof(struct help), &token))) {
         helps[peer->process]->token = token;
         helps[peer->process]->asker = mur_process.rank;
         helps[peer->process]->asked = peer->process;
@@ -177,12 +178,12 @@ static bool accumulate(struct mur_win *win, struct mur_peer *peer, const struct 
     bool brings = help->reduction != MUR_REDUCE_NO_OP, fetches = help->kind == MUR_RMA_GET_ACCUMULATE;
     struct mur_rma_leaf leaf;
 
-    if (brings && !peer->transport->read(peer, in, help->origin + offset, bytes))
+    if (brings && !mur_node_read(peer->local, in, help->origin + offset, bytes))
         return false;
     mur_rma_leaf_fill(&leaf, mur_type_find(mur_basics[help->basic].handle), (enum mur_reduction)help->reduction);
     if (mur_rma_apply(win, win->rank, &there, 1, &leaf, brings ? in : NULL, fetches ? out : NULL))
         return false;
-    return !fetches || peer->transport->write(peer, out, help->result + offset, bytes);
+    return !fetches || mur_node_write(peer->local, out, help->result + offset, bytes);
 }
 
 /* The window lives as long as there are chunks: the origin waits for them. */
@@ -195,8 +196,8 @@ static bool help_with_chunk(struct helper *helper, uint64_t offset, size_t bytes
     if (help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE)
         return accumulate(win, helper->peer, help, offset, bytes);
     if (help->kind == MUR_RMA_PUT)
-        return helper->peer->transport->read(helper->peer, memory, help->origin + offset, bytes);
-    return helper->peer->transport->write(helper->peer, memory, help->origin + offset, bytes);
+        return mur_node_read(helper->peer->local, memory, help->origin + offset, bytes);
+    return mur_node_write(helper->peer->local, memory, help->origin + offset, bytes);
 }
 
 static bool run(struct mur_task *task, bool *is_over)
@@ -221,13 +222,13 @@ static bool run(struct mur_task *task, bool *is_over)
 /* A process that cannot help does not answer, and is not asked again. */
 bool mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token)
 {
-    struct help *help = peer->transport->shared ? peer->transport->shared(token) : NULL;
+    struct help *help = peer->local >= 0 ? mur_node_shared(token) : NULL;
     struct helper *helper;
     bool is_over = false;
 
     if (!help || help->token != token || help->asker != peer->process || help->asked != mur_process.rank)
         return false;
-    helper = peer->transport->can_copy(peer) ? malloc(sizeof *helper) : NULL;
+    helper = mur_node_can_copy(peer->local) ? malloc(sizeof *helper) : NULL;
     if (!helper)
         return true;
     *helper = (struct helper){.task.run = run, .peer = peer, .help = help, .context = context};

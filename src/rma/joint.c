@@ -22,6 +22,7 @@
 #include "base/settings.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "rma/desk.h"
 #include "rma/rma.h"
 
@@ -136,7 +137,7 @@ static void nobody_came(const struct mur_rma_arguments *a)
     struct mur_peer *peer = &mur_engine.peers[a->win->comm->processes[a->rank]];
 
     if (a->win->targets[a->rank].lonely++ % ROUSE == 0)
-        peer->transport->rouse(&peer->process, 1);
+        mur_node_rouse(&peer->process, 1);
 }
 
 bool mur_rma_joint(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,

@@ -2,13 +2,14 @@
 /* What a transport is, and its life.
  *
  * A transport moves frames (a small header and some bytes) to peers, in order, each exactly once.
- *   found      engine/engine.c knows it, by its one table of operations, struct mur_transport
+ *   found      engine/engine.c knows it, by its one table of operations, struct mur_transport. What only processes of
+ *              one node share, and no network can have, is no transport's business (node/node.h)
  *   opened     open() once a process, with the table of all peers; it may fail with an error code
  *   connected  nothing happens until the first send to a peer, which makes the path
  *   used       send() and send_packed() take a frame or refuse it (false: no room now, nothing happened, try again
  *              after progress); progress() delivers frames that arrived, by calling mur_deliver for each
  *   slept on   sleep() blocks until something may have arrived, or there may be room for what was refused
- *   finished   finish() until it is true; after that the process may end, or go on to send
+ *   settled    settle(true) until it is true; after that the process may end, or go on to send
  * A transport knows no MPI types: packing comes in as a callback, and what a frame means is the business of the
  * handlers above (the kinds are in engine/engine.h). All calls are made with the engine's lock held. */
 #ifndef MUR_TRANSPORT_TRANSPORT_H
@@ -18,7 +19,6 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/uio.h>
 
 #include "base/copy.h"
 
@@ -147,90 +147,72 @@ typedef void mur_pack_function(void *argument, void *out, size_t bytes);
 
 typedef void mur_sent_function(void *argument);
 
-enum { MUR_MOVE_STRETCHES = 512 };
+/* What befalls this process, and transports have to do something about. */
+enum mur_transport_event {
+    MUR_TRANSPORT_SETTINGS, /* a tool has changed a setting: those that may change while it runs are read anew */
+    MUR_TRANSPORT_LEAVING,  /* it leaves MPI, after settle(true) */
+    MUR_TRANSPORT_BACK,     /* it opens its next session */
+    MUR_TRANSPORT_FORKED,   /* it is a child that was forked, and closes its copies of all connections */
+};
 
+/* Every transport has all operations. */
 struct mur_transport {
     const char *name;
-    uint32_t frame_max; /* most bytes of data in one frame; known after open */
-    uint32_t piece_max; /* bytes of a frame that suit a large message which is cut into many; known after open */
-    size_t eager_max;   /* bytes of the largest message that is sent at once; known after open */
+    uint32_t frame_max;    /* most bytes of data in one frame; known after open */
+    uint32_t piece_max;    /* bytes of a frame that suit a large message which is cut into many; known after open */
+    uint32_t straight_max; /* bytes that send_straight takes at most; 0: it copies, and wins nothing */
+    size_t eager_max;      /* bytes of the largest message that is sent at once; known after open */
     /* Pieces of a large message, written by one core while another reads them, may be faster than copying between the
      * memories of processes; known after open. */
     bool may_prefer_pieces;
 
-    /* Makes itself the transport of those of the `count` peers that it can reach and that have none yet. *common, where
-     * it sets it, is memory that all peers see, all zero, without any agreement: all ask for the same bytes. */
-    int (*open)(struct mur_peer *peers, int count, size_t common_bytes, void **common);
+    /* Makes itself the transport of those of the `count` peers that it can reach and that have none yet. */
+    int (*open)(struct mur_peer *peers, int count);
 
-    /* Whether all that was sent has reached the peers, for good: nothing of it needs this process any more. Asked
-     * again after progress until it is so; the first call announces that nothing more will be sent. NULL: always. */
-    bool (*finish)(void);
+    void (*notify)(enum mur_transport_event event);
 
     bool (*send)(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
     bool (*send_packed)(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument);
 
-    /* Sends `data` from where it is, straight_max bytes of it at most, and leaves it alone after sent(argument) only.
-     * NULL in transports without it. */
-    uint32_t straight_max;
+    /* Sends `data` from where it is, and leaves it alone after sent(argument) only, which may be called before this
+     * returns. */
     bool (*send_straight)(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
                           mur_sent_function *sent, void *argument);
 
-    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent); progress does so too. True:
+    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent); progress does so too. False:
      * frames wait for connections (mur_transport_has_early), which are made only while this process makes progress, so
-     * a caller who is about to leave MPI should make some, and ask again. NULL: neither ever is. */
-    bool (*flush)(void);
+     * a caller who is about to leave MPI should make some, and ask again. `is_last` announces that nothing more will be
+     * sent: false then until all that was sent has reached the peers, and nothing of it needs this process any more. */
+    bool (*settle)(bool is_last);
 
     /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
     int (*progress)(void);
 
-    /* Whether the peer has left MPI, and all that it sent before is delivered: it takes no more frames, unless it opens
-     * another session. Once this was asked, this process is woken when the peer leaves. NULL: not known. */
-    bool (*has_left)(struct mur_peer *peer);
-
     /* If the next frame of the peer's has arrived, or does while this looks so many times, and is this one
-     * (mur_frame_is), puts its data at `buffer` instead of delivering it, and returns its bytes; else -1. NULL in
-     * transports without it. */
+     * (mur_frame_is), puts its data at `buffer` instead of delivering it, and returns its bytes; else -1, always so in
+     * transports that cannot tell. */
     int64_t (*take)(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer, int looks);
+
+    /* Whether the peer has left MPI, and all that it sent before is delivered: it takes no more frames, unless it opens
+     * another session. Once this was asked, this process is woken when the peer leaves. */
+    bool (*has_left)(struct mur_peer *peer);
 
     /* Sleeping. prepare_sleep arranges to be woken when a frame arrives, or when one of these peers (a list by
      * next_backlogged, of any transport), to which sends were refused, may have room again; false when there is
      * something to do already. sleep blocks, until a time of mur_clock_ns at the latest (UINT64_MAX: any), and is the
-     * one call made without the engine's lock; end_sleep follows in any case. wake ends a sleep of this process's own,
-     * also one that is about to begin; only end_sleep, and prepare_sleep of another thread, take that back. One
-     * transport sleeps for all: the network's, where there is one, which then also listens to doorbell(), a descriptor
-     * by which the node's wakes it. */
+     * one call made without the engine's lock. One transport sleeps for all: the network's, where there is one, which
+     * then also listens to the doorbell by which the node wakes this process (mur_node_doorbell). What ends a sleep is
+     * in node/node.h: mur_node_wake, mur_node_end_sleep. */
     bool (*prepare_sleep)(const struct mur_peer *refused);
     void (*sleep)(uint64_t until);
-    void (*end_sleep)(void);
-    void (*wake)(void);
-    int (*doorbell)(void);
-
-    /* Memory that both ends see, by a token that means the same at both; never given back to the transport. NULL when
-     * there is none, or when no memory can have this token: of others there are at least two cache lines, which need
-     * not be what the token's sender means. Transports without it leave the operations from here on out. */
-    void *(*share)(size_t bytes, uint64_t *token);
-    void *(*shared)(uint64_t token);
-
-    /* Memory of any size, all zero at first, that processes of the node map. A *token of 0 makes new memory and is
-     * set; any other maps what it names. NULL with errno: impossible. `discard` gives new memory back, once nobody
-     * will look at it any more. */
-    void *(*map)(size_t bytes, uint64_t *token);
-    void (*unmap)(void *memory, size_t bytes);
-    void (*discard)(uint64_t token, size_t bytes);
-
-    /* Such memory has been written, which these processes may wait for: wakes those that sleep. */
-    void (*rouse)(const int *processes, int count);
-
-    /* Copying between this process's memory and the peer's, without its help: `local` and `remote` are addresses.
-     * can_copy says, by trying once a peer, whether the system permits it; after that only bad addresses fail. */
-    bool (*can_copy)(struct mur_peer *peer);
-    bool (*read)(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
-    bool (*write)(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
-    /* The same for lists of stretches with as many bytes here as there: at most MUR_MOVE_STRETCHES, a gigabyte in all.
-     */
-    bool (*move)(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
-                 const struct iovec *remote, int remote_count);
 };
+
+extern struct mur_transport mur_shm_transport; /* of the node */
+extern struct mur_transport mur_tcp_transport; /* between nodes, and jobs */
+
+/* Of processes that are lost: it takes everything, and delivers nothing. Nobody says of what goes straight that it was
+ * sent: its requests fail. */
+extern struct mur_transport mur_nowhere_transport;
 
 /* Whether MUR_TRANSPORT, or its default, names this transport. A process always reaches itself by shared memory. */
 bool mur_transport_is_wanted(const char *name);

@@ -19,6 +19,7 @@ LIBRARY = [
     {'match'},
     {'engine'},
     {'transport'},
+    {'node'},
     {'boot'},
     {'base'},
 ]

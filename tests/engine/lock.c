@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "engine/engine.h"
-#include "transport/tcp/tcp.h"
+#include "node/node.h"
 
 #include "test.h"
 
@@ -178,7 +178,7 @@ static void call_stays(void)
 
     await_sleep();
     mur_engine_lock();
-    call.fd = mur_tcp.wakeup;
+    call.fd = mur_node.doorbell;
     mur_engine_notify();
     for (int i = 0; i < 300; i++)
         mur_progress();

@@ -16,6 +16,7 @@
 #include "base/copy.h"
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "node/node.h"
 
 enum {
     OFFER_BYTES = 128 << 10, /* from here on copying once by system calls is faster than copying twice */
@@ -150,9 +151,9 @@ static bool send_piece(struct mur_board *board, size_t pair, struct mur_board_ch
 
 /* ---- offers ---- */
 
-static struct mur_peer *peer_of(const struct mur_board_op *op, int rank)
+static int local_of(const struct mur_board_op *op, int rank)
 {
-    return &mur_engine.peers[op->board->processes[rank]];
+    return mur_node.local_of[op->board->processes[rank]];
 }
 
 /* Where all exchange something, everybody reads a half and writes a half; otherwise whoever comes first does more. */
@@ -170,12 +171,10 @@ static size_t chunk_of(const struct mur_board_op *op, size_t bytes)
 static bool is_to_be_offered(const struct mur_board_op *op, int rank, size_t pair, const struct block *block,
                              size_t bytes)
 {
-    const struct mur_transport *transport = mur_engine.transport;
-
     return bytes >= OFFER_BYTES && !op->board->channels[rank].is_refused && block->type->is_dense &&
-           transport->can_copy && !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
+           !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
            atomic_load_explicit(&op->board->reads[pair].can_copy, memory_order_relaxed) &&
-           transport->can_copy(peer_of(op, rank));
+           mur_node_can_copy(local_of(op, rank));
 }
 
 static void offer(struct mur_board *board, size_t pair, struct mur_board_channel *channel, const struct block *block,
@@ -235,7 +234,7 @@ static bool write_chunks(struct mur_board_op *op, int rank, struct mur_board_hea
     while (to && claim(op, head, true, &at, &some)) {
         char *from = (char *)(uintptr_t)head->offer.from + at;
 
-        finish_chunk(head, has_failed(head) || mur_engine.transport->write(peer_of(op, rank), from, to + at, some));
+        finish_chunk(head, has_failed(head) || mur_node_write(local_of(op, rank), from, to + at, some));
         has_moved = true;
     }
     return has_moved;
@@ -265,13 +264,13 @@ static void read_offer(struct mur_board_op *op, int rank, struct mur_board_head 
         bool is_copied = true;
 
         if (is_straight && !has_failed(head))
-            is_copied = mur_engine.transport->read(peer_of(op, rank), block->buffer + at, from, some);
+            is_copied = mur_node_read(local_of(op, rank), block->buffer + at, from, some);
         mur_cursor_start(&cursor, block->buffer, block->count, block->type);
         mur_cursor_seek(&cursor, at < room ? at : room);
         for (size_t done = 0, part; !is_straight && is_copied && done < some && at + done < room; done += part) {
             part = some - done < sizeof piece ? some - done : sizeof piece;
             part = room - at - done < part ? room - at - done : part;
-            is_copied = mur_engine.transport->read(peer_of(op, rank), piece, from + done, part);
+            is_copied = mur_node_read(local_of(op, rank), piece, from + done, part);
             mur_cursor_unpack(&cursor, piece, is_copied ? part : 0);
         }
         finish_chunk(head, is_copied);
@@ -381,7 +380,7 @@ static void tell_sender(struct mur_board_op *op, int rank, size_t pair, struct m
     if (channel->has_told)
         return;
     channel->has_told = true;
-    if (mur_engine.transport->can_copy && mur_engine.transport->can_copy(peer_of(op, rank)))
+    if (mur_node_can_copy(local_of(op, rank)))
         atomic_store_explicit(&op->board->reads[pair].can_copy, 1, memory_order_relaxed);
 }
 

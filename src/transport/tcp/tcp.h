@@ -163,7 +163,7 @@ struct mur_tcp {
     int peer_count; /* of this world; behind them in the table are the foreign ones */
     int foreign_count;
     struct mur_identity own; /* of this process, as it is told to foreign ones */
-    int epoll, wakeup;
+    int epoll;
     int listeners[MUR_ADDRESSES_MAX], listener_count;
     uint64_t listen_due; /* ms; 0: they are watched; else when they will be again */
     uint16_t port;
@@ -182,12 +182,10 @@ struct mur_tcp {
     bool is_deaf; /* it has left MPI, and takes no calls */
 };
 extern struct mur_tcp mur_tcp;
-extern struct mur_transport mur_tcp_transport;
 
 /* What the descriptors in the epoll set belong to. */
 enum mur_tcp_what {
     MUR_TCP_LISTENER,
-    MUR_TCP_WAKEUP,
     MUR_TCP_DOORBELL,
     MUR_TCP_CONTROL,
     MUR_TCP_LINK,
@@ -206,17 +204,6 @@ void mur_tcp_set_timer(uint64_t due);
 
 /* From now on the launcher's answers end a sleep, whatever they are about. The transport is open, or nobody waits. */
 void mur_tcp_hear_launcher(void);
-
-/* Opens the transport in a process that none of its world's is reached by it from. */
-int mur_tcp_open_late(struct mur_peer *peers, int count);
-
-/* In a child that this process has forked: closes its copies of all connections, which would keep them open when this
- * process has ended. */
-void mur_tcp_forked(void);
-
-/* This process leaves MPI, after finish; and opens its next session. */
-void mur_tcp_leave(void);
-void mur_tcp_come_back(void);
 
 /* The foreign peer of that identity; NULL: unknown. */
 struct mur_peer *mur_tcp_find(uint64_t job, int rank);
