@@ -15,12 +15,9 @@
 #include "mpi.h"
 #include "node/node.h"
 #include "transport/foreign.h"
-#include "transport/tcp/tcp.h"
 
 static const _Atomic uint32_t silence;
-struct mur_engine mur_engine = {.bell = &silence};
-mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
-mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
+struct mur_engine mur_engine = {.bell = &silence, .awaited.frame.kind = MUR_AWAITED_NONE};
 
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame)
 {
@@ -69,11 +66,7 @@ int mur_engine_start(int size, size_t common_bytes)
         munmap(mur_engine.peers, bytes);
         return rc;
     }
-    if (mur_engine.network && (rc = mur_boot_settle()))
-        return rc;
-    for (int i = 0; i < size; i++)
-        mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
-    return MPI_SUCCESS;
+    return mur_engine.network ? mur_boot_settle() : MPI_SUCCESS;
 }
 
 static void notify_all(enum mur_transport_event event)
@@ -83,16 +76,12 @@ static void notify_all(enum mur_transport_event event)
         mur_engine.network->notify(event);
 }
 
-/* Peers that have told this process to hold have their limit from RESUME. */
 void mur_engine_settings_changed(void)
 {
     if (!mur_engine.peer_count)
         return;
     mur_wait_settings_changed();
     notify_all(MUR_TRANSPORT_SETTINGS);
-    for (int i = 0; i < mur_engine.peer_count; i++)
-        if (mur_engine.peers[i].eager_limit)
-            mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
 }
 
 bool mur_engine_is_node(const int *processes, int count)

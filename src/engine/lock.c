@@ -115,9 +115,9 @@ void mur_engine_lock_any_time(void)
 /* The time of mur_clock_ns by which somebody has to look, though nothing comes; 0: now; UINT64_MAX: never. */
 static uint64_t next_look(void)
 {
-    if (mur_transport_has_unsent || mur_engine.silent_operations > 0)
+    if (mur_engine.has_unsent || mur_engine.silent_operations > 0)
         return 0;
-    return mur_transport_due ? mur_transport_due : UINT64_MAX;
+    return mur_engine.due ? mur_engine.due : UINT64_MAX;
 }
 
 void mur_engine_call_sleeper_slow(void)

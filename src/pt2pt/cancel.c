@@ -140,6 +140,6 @@ static void cancelled_arrived(struct mur_peer *peer, const struct mur_frame *fra
 
 void mur_cancel_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_CANCEL] = cancel_arrived;
-    mur_frame_handlers[MUR_FRAME_CANCELLED] = cancelled_arrived;
+    mur_engine.handlers[MUR_FRAME_CANCEL] = cancel_arrived;
+    mur_engine.handlers[MUR_FRAME_CANCELLED] = cancelled_arrived;
 }

@@ -50,6 +50,7 @@
 #include "node/node.h"
 #include "node/tract.h"
 #include "pt2pt/lost.h"
+#include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
@@ -189,11 +190,11 @@ enum { TIMED_MIN = 64 << 10, TRIED_EVERY = 32 };
  * copy. */
 static int choose_way(struct mur_request *request, size_t bytes)
 {
-    struct mur_peer *peer = request->peer;
+    struct mur_pt2pt_peer *peer = mur_pt2pt_peer(request->peer);
     const uint32_t *times = peer->large_times;
     int better;
 
-    if (!peer->transport->may_prefer_pieces || bytes < TIMED_MIN || !mur_wait_polls())
+    if (!request->peer->transport->may_prefer_pieces || bytes < TIMED_MIN || !mur_wait_polls())
         return COPY;
     request->accepted = mur_clock_ns();
     better = !times[PIECES] || (times[COPY] && times[PIECES] < times[COPY]) ? PIECES : COPY;
@@ -209,7 +210,7 @@ static int choose_way(struct mur_request *request, size_t bytes)
  * once, a worse one may be chance. */
 static void take_time(const struct mur_request *request)
 {
-    struct mur_peer *peer = request->peer;
+    struct mur_pt2pt_peer *peer = mur_pt2pt_peer(request->peer);
     uint32_t *known = &peer->large_times[request->way];
     uint64_t now, start = request->accepted, time;
 
@@ -647,9 +648,9 @@ static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame
 
 void mur_rendezvous_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_CLAIM] = claim_arrived;
-    mur_frame_handlers[MUR_FRAME_PIECE] = piece_arrived;
-    mur_frame_placers[MUR_FRAME_PIECE] = place_piece;
-    mur_frame_handlers[MUR_FRAME_DONE] = done_arrived;
-    mur_frame_handlers[MUR_FRAME_RELEASE] = release_arrived;
+    mur_engine.handlers[MUR_FRAME_CLAIM] = claim_arrived;
+    mur_engine.handlers[MUR_FRAME_PIECE] = piece_arrived;
+    mur_engine.placers[MUR_FRAME_PIECE] = place_piece;
+    mur_engine.handlers[MUR_FRAME_DONE] = done_arrived;
+    mur_engine.handlers[MUR_FRAME_RELEASE] = release_arrived;
 }

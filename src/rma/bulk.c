@@ -133,6 +133,6 @@ void mur_rma_bulk_answer(const struct mur_win *win, struct mur_peer *peer, const
 
 void mur_rma_bulk_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_BULK] = bulk_arrived;
-    mur_frame_placers[MUR_FRAME_BULK] = place_bulk;
+    mur_engine.handlers[MUR_FRAME_BULK] = bulk_arrived;
+    mur_engine.placers[MUR_FRAME_BULK] = place_bulk;
 }

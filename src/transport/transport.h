@@ -8,10 +8,10 @@
  *   connected  nothing happens until the first send to a peer, which makes the path
  *   used       send() and send_packed() take a frame or refuse it (false: no room now, nothing happened, try again
  *              after progress); progress() delivers frames that arrived, by calling mur_deliver for each
- *   slept on   sleep() blocks until something may have arrived, or there may be room for what was refused
- *   settled    settle(true) until it is true; after that the process may end, or go on to send
- * A transport knows no MPI types: packing comes in as a callback, and what a frame means is the business of the
- * handlers above (the kinds are in engine/engine.h). All calls are made with the engine's lock held. */
+ * (engine/state.h) slept on   sleep() blocks until something may have arrived, or there may be room for what was
+ * refused settled    settle(true) until it is true; after that the process may end, or go on to send A transport knows
+ * no MPI types: packing comes in as a callback, and what a frame means is the business of the handlers above (the kinds
+ * are in engine/engine.h). All calls are made with the engine's lock held. */
 #ifndef MUR_TRANSPORT_TRANSPORT_H
 #define MUR_TRANSPORT_TRANSPORT_H
 
@@ -68,79 +68,15 @@ struct mur_peer {
     int process;
     int local;                   /* its rank among those that share memory with this process; -1: it does not */
     struct mur_foreign *foreign; /* what is known of a process of another job (transport/foreign.h); else NULL */
-    /* the engine's: sends that found no room, in order */
+    /* sends that found no room, in order (mur_backlog_add) */
     struct mur_backlog_entry *backlog, **backlog_tail;
     struct mur_peer *next_backlogged; /* in the list of peers with a backlog */
     bool is_backlogged;               /* in that list */
-    /* flow control (pt2pt/flow.c) */
-    bool is_held;       /* this process has told the peer to hold */
-    size_t kept;        /* bytes kept here of the peer's messages */
-    void *placing;      /* the receive whose data is arriving at its place (pt2pt/receive.c) */
-    size_t eager_limit; /* messages shorter than this are sent to the peer at once; 0 while it holds */
-    /* the peer's large messages (choose_way in pt2pt/rendezvous.c) */
-    uint64_t last_large;     /* when the last one was complete */
-    uint32_t large_times[2]; /* what each way takes, in picoseconds a byte; 0: not known */
-    uint32_t since_tried;    /* messages since the slower way was last tried */
 };
-
-/* The handlers of frames by kind, filled in by the protocols above. `data` is valid during the call only. */
-enum { MUR_FRAME_KINDS_MAX = 32 };
-typedef void mur_frame_handler(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
-extern mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
-
-/* Where the data of a large frame may be put as it arrives, all of it, or NULL. The handler, called in the end, finds
- * the data there. For kinds without such a function there is no place. */
-typedef void *mur_frame_placer(struct mur_peer *peer, const struct mur_frame *frame);
-extern mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
-
-/* The network keeps frames back; and some wait for a connection that is being made. */
-extern bool mur_transport_has_unsent, mur_transport_has_early;
-
-/* The engine has given its core to others since the last progress: whatever is polled now and then only should be
- * polled now, for each pass may take as long as many. The transport that does takes it back. */
-extern bool mur_transport_has_yielded;
-
-/* The time of mur_clock_ns by which the network wants progress to be made though nothing comes; 0: never. Progress may
- * leave it earlier than is needed. */
-extern uint64_t mur_transport_due;
 
 /* Ends the job: a frame that cannot be. Its sender has proved that it belongs to the job, so it is a mistake of the
  * library's, or memory that a program has overwritten; nothing can be believed any more. */
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame) __attribute__((noreturn, cold));
-
-/* A frame that this process does nothing but wait for. It goes straight to where it belongs, and no handler is asked:
- * that is the shortest way for a small message, and whoever waits for it is in a hurry. Of `frame` all must be as here,
- * `bytes` at most as many. */
-struct mur_awaited {
-    struct mur_frame frame;
-    bool is_met; /* `frame` is what has come, and nothing is awaited any more */
-    void *buffer;
-};
-extern struct mur_awaited mur_awaited;
-enum { MUR_AWAITED_NONE = UINT16_MAX }; /* a kind that no frame has */
-
-/* Whether a frame has just this header, and at most as many bytes. */
-static inline bool mur_frame_is(const struct mur_frame *frame, const struct mur_frame *wanted)
-{
-    uint64_t a[2], b[2]; /* all but `bytes` */
-
-    memcpy(a, frame, sizeof a);
-    memcpy(b, wanted, sizeof b);
-    return a[0] == b[0] && a[1] == b[1] && frame->bytes <= wanted->bytes;
-}
-
-/* Called by transports for each frame that arrived. */
-static inline void mur_deliver(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
-{
-    if (!peer->placing && mur_frame_is(frame, &mur_awaited.frame)) {
-        mur_copy(mur_awaited.buffer, data, frame->bytes);
-        mur_awaited.frame.kind = MUR_AWAITED_NONE;
-        mur_awaited.frame.bytes = frame->bytes;
-        mur_awaited.is_met = true;
-        return;
-    }
-    mur_frame_handlers[frame->kind](peer, frame, data);
-}
 
 /* Writes the next `bytes` bytes of the frame's data to `out`: all of them, or one part after the other. */
 typedef void mur_pack_function(void *argument, void *out, size_t bytes);
@@ -179,13 +115,13 @@ struct mur_transport {
     bool (*send_straight)(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
                           mur_sent_function *sent, void *argument);
 
-    /* Sends what was kept back to go with what may follow (mur_transport_has_unsent); progress does so too. False:
-     * frames wait for connections (mur_transport_has_early), which are made only while this process makes progress, so
+    /* Sends what was kept back to go with what may follow (mur_engine.has_unsent); progress does so too. False:
+     * frames wait for connections (mur_engine.has_early), which are made only while this process makes progress, so
      * a caller who is about to leave MPI should make some, and ask again. `is_last` announces that nothing more will be
      * sent: false then until all that was sent has reached the peers, and nothing of it needs this process any more. */
     bool (*settle)(bool is_last);
 
-    /* Delivers what has arrived; returns how many frames. Once mur_awaited is met it may leave the rest. */
+    /* Delivers what has arrived; returns how many frames. Once mur_engine.awaited is met it may leave the rest. */
     int (*progress)(void);
 
     /* If the next frame of the peer's has arrived, or does while this looks so many times, and is this one

@@ -141,11 +141,11 @@ static void timer(void)
     await_sleep();
     before = count_passes();
     mur_engine_lock();
-    mur_transport_due = mur_clock_ns() + 1000000;
+    mur_engine.due = mur_clock_ns() + 1000000;
     mur_engine_unlock();
     await_passes(before + 1);
     mur_engine_lock();
-    mur_transport_due = 0;
+    mur_engine.due = 0;
     mur_engine_unlock();
 }
 

@@ -38,7 +38,7 @@ static int is_refused(struct mur_frame frame, const void *data)
 {
     if (setjmp(refused))
         return 1;
-    mur_frame_handlers[frame.kind](peer, &frame, data);
+    mur_engine.handlers[frame.kind](peer, &frame, data);
     return 0;
 }
 

@@ -375,8 +375,9 @@ enum { PLACED_MIN = 4096 };
 /* Where the data of a large frame goes at once; NULL: it stays in the ring until the handler is called. */
 static unsigned char *place_of(struct mur_lane_in *in, const struct mur_record *record)
 {
-    mur_frame_placer *placer = mur_frame_placers[record->frame.kind];
+    mur_frame_placer *placer = mur_engine.placers[record->frame.kind];
 
+    in->is_asked = placer;
     return placer ? placer(in->peer, &record->frame) : NULL;
 }
 
@@ -471,7 +472,7 @@ static inline int poll_lane(struct mur_lane_in *in)
     do {
         struct mur_record *record = mur_lane_next(in);
         const void *data;
-        bool is_express;
+        bool is_express, is_placed = false;
 
         if (!record)
             break;
@@ -481,11 +482,16 @@ static inline int poll_lane(struct mur_lane_in *in)
             data = take_large(in, record);
             if (!data)
                 break;
+            is_placed = in->is_asked;
+            in->is_asked = false;
         }
         is_express = pass(in, record);
-        mur_deliver(in->peer, &record->frame, data);
+        if (__builtin_expect(is_placed, 0))
+            mur_deliver_placed(in->peer, &record->frame, data);
+        else
+            mur_deliver(in->peer, &record->frame, data);
         in->express.is_ours |= is_express;
-    } while (++frames < BATCH && !mur_awaited.is_met);
+    } while (++frames < BATCH && !mur_engine.awaited.is_met);
 
     if (frames) {
         in->idle_passes = 0;

@@ -36,6 +36,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "engine/state.h"
 #include "node/node.h"
 #include "transport/transport.h"
 
@@ -131,6 +132,7 @@ struct mur_lane_in {
     uint32_t idle_passes;
     /* of a frame whose data is still being written */
     bool is_begun;
+    bool is_asked;        /* the protocol was asked for the place of the frame's data: mur_deliver_placed */
     unsigned char *place; /* where its data goes at once; NULL: it stays in the ring until all of it is there */
     uint32_t seen;        /* bytes that were there at the last look, and have gone to `place` */
 };

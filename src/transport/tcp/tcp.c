@@ -20,6 +20,7 @@
 #include "boot/process.h"
 #include "mpi.h"
 #include "node/node.h"
+#include "transport/port.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -156,8 +157,8 @@ static int take_events(int timeout)
 
 void mur_tcp_set_timer(uint64_t due)
 {
-    if (!mur_transport_due || due * NS_A_MS < mur_transport_due)
-        mur_transport_due = due ? due * NS_A_MS : 1;
+    if (!mur_engine.due || due * NS_A_MS < mur_engine.due)
+        mur_engine.due = due ? due * NS_A_MS : 1;
 }
 
 static int tick(void)
@@ -165,10 +166,10 @@ static int tick(void)
     uint64_t now = mur_tcp_now(), due;
     int acted;
 
-    if (now * NS_A_MS < mur_transport_due)
+    if (now * NS_A_MS < mur_engine.due)
         return 0;
     acted = mur_greets_tick(now) + mur_links_tick(now);
-    mur_transport_due = 0;
+    mur_engine.due = 0;
     if ((due = mur_links_due()) != UINT64_MAX)
         mur_tcp_set_timer(due);
     if ((due = mur_greets_due()) != UINT64_MAX)
@@ -216,8 +217,8 @@ static int poll_all(void)
 /* Whether epoll is to be asked in this pass. */
 static bool is_look_due(void)
 {
-    mur_tcp.passes += mur_transport_has_yielded ? PASSES_A_YIELD : 1;
-    mur_transport_has_yielded = false;
+    mur_tcp.passes += mur_engine.has_yielded ? PASSES_A_YIELD : 1;
+    mur_engine.has_yielded = false;
     if (mur_tcp.looks) {
         mur_tcp.looks--;
         return true;
@@ -229,7 +230,7 @@ static int tcp_progress(void)
 {
     int moved = 0;
 
-    if (mur_transport_has_unsent) {
+    if (mur_engine.has_unsent) {
         mur_out_flush_all();
         moved++;
     }
@@ -237,7 +238,7 @@ static int tcp_progress(void)
         return moved + poll_hot();
     mur_tcp.passes = 0;
     moved += poll_all();
-    if (mur_transport_due)
+    if (mur_engine.due)
         moved += tick();
     return moved;
 }
@@ -269,7 +270,7 @@ static bool tcp_settle(bool is_last)
     if (is_last)
         return finish();
     mur_out_flush_all();
-    return !mur_transport_has_early || !mur_links_are_early();
+    return !mur_engine.has_early || !mur_links_are_early();
 }
 
 /* A peer that has missed the BYE and calls for it, or that still sends something, is to know at once that nobody
@@ -336,7 +337,7 @@ static bool tcp_prepare_sleep(const struct mur_peer *refused)
 {
     (void)refused;
     mur_tcp.passes = PASSES_A_LOOK;
-    return !mur_transport_has_unsent;
+    return !mur_engine.has_unsent;
 }
 
 /* Rounded up, so that what is due then is due when this returns. */
@@ -499,7 +500,7 @@ static int tcp_open(struct mur_peer *peers, int count)
     return has_far ? publish() : MPI_SUCCESS;
 }
 
-void mur_tcp_hear_launcher(void)
+void mur_port_hear_launcher(void)
 {
     int fd = mur_process.control_fd;
 
@@ -507,38 +508,10 @@ void mur_tcp_hear_launcher(void)
         mur_tcp_watch(fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
 }
 
-/* ---- who is who ---- */
-
-bool mur_identity_is_sound(const struct mur_identity *identity)
-{
-    return identity->rank >= 0 && identity->address_count >= 0 && identity->address_count <= MUR_ADDRESSES_MAX &&
-           memchr(identity->host, '\0', sizeof identity->host);
-}
-
-struct mur_peer *mur_tcp_find(uint64_t job, int rank)
-{
-    for (int i = mur_tcp.peer_count; i < mur_tcp.peer_count + mur_tcp.foreign_count; i++) {
-        const struct mur_foreign *foreign = mur_tcp.peers[i].foreign;
-
-        if (foreign->identity.job == job && foreign->identity.rank == rank)
-            return &mur_tcp.peers[i];
-    }
-    return NULL;
-}
-
 bool mur_tcp_is_first(const struct mur_peer *peer)
 {
     return peer->foreign ? mur_identity_precedes(&mur_tcp.own, &peer->foreign->identity)
                          : mur_process.rank < peer->process;
-}
-
-const char *mur_peer_text(const struct mur_peer *peer, char text[64])
-{
-    if (peer->foreign)
-        snprintf(text, 64, "rank %d of another job", peer->foreign->identity.rank);
-    else
-        snprintf(text, 64, "rank %d", peer->process);
-    return text;
 }
 
 struct mur_transport mur_tcp_transport = {
