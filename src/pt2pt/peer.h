@@ -4,6 +4,7 @@
 #define MUR_PT2PT_PEER_H
 
 #include "engine/engine.h"
+#include "engine/pace.h"
 
 struct mur_pt2pt_peer {
     /* flow control (pt2pt/flow.c) */
@@ -12,9 +13,8 @@ struct mur_pt2pt_peer {
     size_t kept;    /* bytes kept here of the peer's messages */
     void *placing;  /* the receive whose data is arriving at its place (pt2pt/receive.c) */
     /* the peer's large messages (choose_way in pt2pt/rendezvous.c) */
-    uint64_t last_large;     /* when the last one was complete */
-    uint32_t large_times[2]; /* what each way takes, in picoseconds a byte; 0: not known */
-    uint32_t since_tried;    /* messages since the slower way was last tried */
+    uint64_t last_large; /* when the last one was complete */
+    struct mur_pace large;
 } __attribute__((aligned(64)));
 
 /* By the number of the process; all zero at first. */

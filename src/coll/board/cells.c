@@ -186,42 +186,37 @@ static void offer(struct mur_board *board, size_t pair, struct mur_board_channel
     head->is_offer = true;
     head->offer.from = (uintptr_t)block->buffer;
     atomic_store_explicit(&head->offer.to, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.claimed, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.done, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.has_failed, 0, memory_order_relaxed);
+    mur_claim_open(&head->offer.claim, 0);
     channel->offered = head;
     atomic_store_explicit(&head->number, ++channel->sent, memory_order_release); /* pairs with receive_piece */
 }
 
-/* Claims the next chunk of an offer from this side's end; false: none is left. */
-static bool claim(const struct mur_board_op *op, struct mur_board_head *head, bool is_sender, size_t *at, size_t *some)
+/* Takes the next chunk of an offer from this side's end; false: none is left. */
+static bool claim(const struct mur_board_op *op, struct mur_board_head *head, enum mur_claim_side side, size_t *at,
+                  size_t *some)
 {
-    struct mur_board_offer *offer = &head->offer;
-    size_t bytes = head->bytes, chunk = chunk_of(op, bytes), chunks = (bytes + chunk - 1) / chunk, number;
-    uint32_t claimed = atomic_load_explicit(&offer->claimed, memory_order_relaxed);
+    static const struct mur_claim_chunks one = {.even = 1};
+    size_t bytes = head->bytes, chunk = chunk_of(op, bytes);
+    struct mur_claim_part part = mur_claim_take(&head->offer.claim, 0, mur_claim_count(bytes, chunk), side, &one);
 
-    do
-        if ((claimed & 0xffff) + (claimed >> 16) >= chunks)
-            return false;
-    while (!atomic_compare_exchange_weak_explicit(&offer->claimed, &claimed, claimed + (is_sender ? 1u << 16 : 1),
-                                                  memory_order_relaxed, memory_order_relaxed));
-    number = is_sender ? chunks - 1 - (claimed >> 16) : claimed & 0xffff;
-    *at = number * chunk;
-    *some = bytes - *at < chunk ? bytes - *at : chunk;
+    if (!part.units)
+        return false;
+    *at = part.start * chunk;
+    *some = mur_claim_bytes(bytes, chunk, part.start, 1);
     return true;
 }
 
 static bool has_failed(const struct mur_board_head *head)
 {
-    return atomic_load_explicit(&head->offer.has_failed, memory_order_relaxed);
+    return mur_claim_has_failed(&head->offer.claim);
 }
 
 /* Counts a chunk; whoever sees all of them counted sees whether one has failed. */
 static void finish_chunk(struct mur_board_head *head, bool is_copied)
 {
     if (!is_copied)
-        atomic_store_explicit(&head->offer.has_failed, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
+        mur_claim_fail(&head->offer.claim);
+    mur_claim_finish(&head->offer.claim, 1);
 }
 
 /* Sender: writes chunks to where the receiver wants them. Whether there was one. */
@@ -231,7 +226,7 @@ static bool write_chunks(struct mur_board_op *op, int rank, struct mur_board_hea
     bool has_moved = false;
     size_t at, some;
 
-    while (to && claim(op, head, true, &at, &some)) {
+    while (to && claim(op, head, MUR_CLAIM_BACK, &at, &some)) {
         char *from = (char *)(uintptr_t)head->offer.from + at;
 
         finish_chunk(head, has_failed(head) || mur_node_write(local_of(op, rank), from, to + at, some));
@@ -242,9 +237,7 @@ static bool write_chunks(struct mur_board_op *op, int rank, struct mur_board_hea
 
 static bool is_complete(const struct mur_board_op *op, struct mur_board_head *head)
 {
-    size_t chunk = chunk_of(op, head->bytes);
-
-    return atomic_load_explicit(&head->offer.done, memory_order_acquire) == (head->bytes + chunk - 1) / chunk;
+    return mur_claim_done(&head->offer.claim) == mur_claim_count(head->bytes, chunk_of(op, head->bytes));
 }
 
 /* Receiver: reads chunks, and tells the sender where others may be written, if they go there as they are. */
@@ -259,7 +252,7 @@ static void read_offer(struct mur_board_op *op, int rank, struct mur_board_head 
         atomic_store_explicit(&head->offer.to, (uintptr_t)block->buffer, memory_order_release); /* with write_chunks */
         mur_board_rouse(op->board, rank);
     }
-    while (claim(op, head, false, &at, &some)) {
+    while (claim(op, head, MUR_CLAIM_FRONT, &at, &some)) {
         uint64_t from = head->offer.from + at;
         bool is_copied = true;
 
@@ -282,9 +275,6 @@ static void read_offer(struct mur_board_op *op, int rank, struct mur_board_head 
  * cores, many pieces are many changes of hands. */
 static int choose_way(const struct mur_board *board, struct mur_board_channel *channel, size_t bytes)
 {
-    const uint32_t *times = channel->times;
-    int better = times[PIECES] && times[PIECES] < times[OFFER] ? PIECES : OFFER;
-
     if (channel->has_chosen)
         return channel->way;
     channel->has_chosen = true;
@@ -292,26 +282,15 @@ static int choose_way(const struct mur_board *board, struct mur_board_channel *c
     if (bytes < TIMED_PIECES * board->piece || !mur_wait_polls())
         return channel->way = OFFER;
     channel->began = mur_clock_ns();
-    channel->way = better;
-    if (times[OFFER] && (!times[PIECES] || ++channel->since_tried >= TRIED_EVERY)) {
-        channel->since_tried = 0;
-        channel->way = 1 - better;
-    }
-    return channel->way;
+    return channel->way = mur_pace_choose(&channel->pace, OFFER, TRIED_EVERY);
 }
 
-/* A better time is believed at once, a worse one may be chance. */
 static void take_time(struct mur_board_channel *channel, size_t bytes)
 {
-    uint32_t *known = &channel->times[channel->way];
-    uint64_t time;
-
     if (!channel->began)
         return;
-    time = (mur_clock_ns() - channel->began) * 1000 / bytes + 1;
+    mur_pace_learn(&channel->pace, channel->way, bytes, mur_clock_ns() - channel->began);
     channel->began = 0;
-    time = time < 1000000 ? time : 1000000;
-    *known = !*known || time < *known ? (uint32_t)time : (uint32_t)((3 * *known + time) / 4);
 }
 
 /* The receiver has read the offer, or one of both has failed at it: then it was in vain, and pieces follow. */
