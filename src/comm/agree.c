@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "coll/board/board.h"
 #include "coll/coll.h"
+#include "node/node.h"
 #include "object/context.h"
 
 /* What each says in the second intersection. */
@@ -196,8 +197,7 @@ static int open_board(struct mur_schedule *s, void *argument)
     (void)s;
     if (!agreement->board_token)
         return MPI_SUCCESS; /* no memory for one: collectives do without */
-    comm->board =
-        mur_board_open(mur_engine.transport->shared(agreement->board_token), comm->rank, comm->size, comm->processes);
+    comm->board = mur_board_open(mur_node_shared(agreement->board_token), comm->rank, comm->size, comm->processes);
     return comm->board ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a communicator's collectives");
 }
 

@@ -24,7 +24,7 @@
 #include "engine/lock.h"
 #include "object/context.h"
 #include "object/group.h"
-#include "transport/tcp/port.h"
+#include "transport/port.h"
 
 /* What each says to the other. */
 struct introduction {
@@ -53,14 +53,14 @@ static bool await_descriptor(int fd, uint32_t events, int timer)
 {
     uint64_t times;
 
-    mur_tcp_watch(fd, events, MUR_TCP_TALK, &waiter, true);
+    mur_port_watch(fd, events);
     if (timer >= 0)
-        mur_tcp_watch(timer, EPOLLIN, MUR_TCP_TALK, &waiter, true);
+        mur_port_watch(timer, EPOLLIN);
     pass();
-    mur_tcp_unwatch(fd);
+    mur_port_unwatch(fd);
     if (timer < 0)
         return true;
-    mur_tcp_unwatch(timer);
+    mur_port_unwatch(timer);
     return read(timer, &times, sizeof times) < 0;
 }
 
@@ -213,10 +213,10 @@ static void pass_or_doubt(const struct mur_doubt *doubt)
     bool has_news = doubt && doubt->fd >= 0;
 
     if (has_news)
-        mur_tcp_watch(doubt->fd, EPOLLIN, MUR_TCP_TALK, &waiter, true);
+        mur_port_watch(doubt->fd, EPOLLIN);
     pass();
     if (has_news)
-        mur_tcp_unwatch(doubt->fd);
+        mur_port_unwatch(doubt->fd);
 }
 
 /* Who calls may have tired of waiting before it was answered; so it says at last that it is still there. */

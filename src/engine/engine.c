@@ -13,14 +13,11 @@
 #include "boot/process.h"
 #include "engine/lock.h"
 #include "mpi.h"
+#include "node/node.h"
 #include "transport/foreign.h"
-#include "transport/shm/shm.h"
-#include "transport/tcp/tcp.h"
 
 static const _Atomic uint32_t silence;
-struct mur_engine mur_engine = {.bell = &silence};
-mur_frame_handler *mur_frame_handlers[MUR_FRAME_KINDS_MAX];
-mur_frame_placer *mur_frame_placers[MUR_FRAME_KINDS_MAX];
+struct mur_engine mur_engine = {.bell = &silence, .awaited.frame.kind = MUR_AWAITED_NONE};
 
 void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame)
 {
@@ -39,13 +36,15 @@ static int open_transports(int size, size_t common_bytes)
     struct mur_peer *peers = mur_engine.peers;
     int rc = mur_transport_check();
 
-    if (rc || (rc = mur_shm_transport.open(peers, size, common_bytes, &mur_engine.common)))
+    if (rc || (rc = mur_node_open(!mur_transport_is_wanted("shm"), common_bytes)) ||
+        (rc = mur_shm_transport.open(peers, size)))
         return rc;
+    mur_engine.common = mur_node_common();
     mur_engine.transport = &mur_shm_transport;
     for (int i = 0; i < size && !mur_engine.network; i++)
         if (!peers[i].transport)
             mur_engine.network = &mur_tcp_transport;
-    return mur_engine.network ? mur_tcp_transport.open(peers, size, 0, NULL) : MPI_SUCCESS;
+    return mur_engine.network ? mur_tcp_transport.open(peers, size) : MPI_SUCCESS;
 }
 
 int mur_engine_start(int size, size_t common_bytes)
@@ -67,25 +66,22 @@ int mur_engine_start(int size, size_t common_bytes)
         munmap(mur_engine.peers, bytes);
         return rc;
     }
-    if (mur_engine.network && (rc = mur_boot_settle()))
-        return rc;
-    for (int i = 0; i < size; i++)
-        mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
-    return MPI_SUCCESS;
+    return mur_engine.network ? mur_boot_settle() : MPI_SUCCESS;
 }
 
-/* Peers that have told this process to hold have their limit from RESUME. */
+static void notify_all(enum mur_transport_event event)
+{
+    mur_engine.transport->notify(event);
+    if (mur_engine.network)
+        mur_engine.network->notify(event);
+}
+
 void mur_engine_settings_changed(void)
 {
     if (!mur_engine.peer_count)
         return;
     mur_wait_settings_changed();
-    mur_shm_transport.eager_max = mur_shm_eager_max();
-    if (mur_engine.network) /* frames of that transport are always large enough */
-        mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
-    for (int i = 0; i < mur_engine.peer_count; i++)
-        if (mur_engine.peers[i].eager_limit)
-            mur_engine.peers[i].eager_limit = mur_engine.peers[i].transport->eager_max + 1;
+    notify_all(MUR_TRANSPORT_SETTINGS);
 }
 
 bool mur_engine_is_node(const int *processes, int count)
@@ -101,9 +97,8 @@ bool mur_engine_is_node(const int *processes, int count)
 void mur_engine_forked(void)
 {
     mur_engine_lock_renew();
-    mur_shm_forked();
-    if (mur_engine.network)
-        mur_tcp_forked();
+    mur_node_forked();
+    notify_all(MUR_TRANSPORT_FORKED);
 }
 
 void mur_engine_drain(void)
@@ -111,7 +106,7 @@ void mur_engine_drain(void)
     struct mur_waiter waiter = {0};
 
     while (mur_engine.open_operations || mur_engine.backlogged || mur_engine.tasks ||
-           (mur_engine.network && !mur_engine.network->finish()))
+           (mur_engine.network && !mur_engine.network->settle(true)))
         if (!mur_progress())
             mur_waiter_idle(&waiter);
         else
@@ -120,16 +115,14 @@ void mur_engine_drain(void)
 
 void mur_engine_leave_mpi(bool is_world)
 {
-    mur_shm_leave();
+    mur_engine.transport->notify(MUR_TRANSPORT_LEAVING);
     if (mur_engine.network && is_world)
-        mur_tcp_leave();
+        mur_engine.network->notify(MUR_TRANSPORT_LEAVING);
 }
 
 void mur_engine_come_back(void)
 {
-    mur_shm_come_back();
-    if (mur_engine.network)
-        mur_tcp_come_back();
+    notify_all(MUR_TRANSPORT_BACK);
 }
 
 void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)

@@ -4,9 +4,7 @@
 #ifndef MUR_ENGINE_ENGINE_H
 #define MUR_ENGINE_ENGINE_H
 
-#include <stdatomic.h>
-
-#include "transport/transport.h"
+#include "engine/state.h"
 
 /* What frames are for. Each protocol registers the handlers of its kinds. */
 enum mur_frame_kind {
@@ -43,22 +41,6 @@ struct mur_task {
     bool (*run)(struct mur_task *task, bool *is_over); /* does a bounded piece of work; true if it got further */
 };
 
-struct mur_engine {
-    const struct mur_transport *transport; /* of the node */
-    const struct mur_transport *network;   /* between nodes, and jobs; NULL: the job has one, and knows no other */
-    struct mur_peer *peers;                /* [peer_count], and behind them foreign processes (engine/foreign.h) */
-    int peer_count;                        /* of the world */
-    void *common; /* memory that all ranks of the node find without asking, all zero at first; or NULL */
-    struct mur_peer *backlogged;
-    struct mur_task *tasks;
-    const _Atomic uint32_t *bell; /* in shared memory: not 0 while others of the node want something at once, */
-    bool (*answer_bell)(void);    /* which this does; true if it did something */
-    long silent_operations;       /* that are under way, and end without waking this process */
-    long open_operations;         /* requests whose other side still needs this process; finalize waits for zero */
-    uint32_t calls;               /* since the latest pass that mur_engine_called has made, by weight */
-};
-extern struct mur_engine mur_engine;
-
 /* Opens the transports for a job of `size` processes, with so much common memory. */
 int mur_engine_start(int size, size_t common_bytes);
 
@@ -87,7 +69,7 @@ bool mur_progress(void);
 void mur_engine_flush_slow(void);
 static inline void mur_engine_flush(void)
 {
-    if (__builtin_expect(mur_transport_has_unsent | mur_transport_has_early, 0))
+    if (__builtin_expect(mur_engine.has_unsent | mur_engine.has_early, 0))
         mur_engine_flush_slow();
 }
 
@@ -103,10 +85,6 @@ struct mur_waiter {
     uint32_t polls;
 };
 void mur_waiter_idle(struct mur_waiter *waiter);
-
-/* True when a rank that is about to sleep runs its tasks for the last time, those who write for it being bound to wake
- * it from then on: then is the time to look at what would cost too much in every pass. */
-extern bool mur_wait_is_long;
 
 /* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep
  * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that

@@ -12,7 +12,7 @@
 #include "engine/engine.h"
 #include "engine/lock.h"
 #include "mpi.h"
-#include "transport/tcp/tcp.h"
+#include "transport/port.h"
 
 int mur_network_open(void)
 {
@@ -20,7 +20,7 @@ int mur_network_open(void)
 
     if (mur_engine.network)
         return MPI_SUCCESS;
-    rc = mur_tcp_open_late(mur_engine.peers, mur_engine.peer_count);
+    rc = mur_tcp_transport.open(mur_engine.peers, mur_engine.peer_count);
     if (rc)
         return rc;
     mur_engine_notify(); /* a thread that sleeps in the node's transport is to sleep in the network's from now on */
@@ -36,7 +36,7 @@ void mur_foreign_identify(int process, struct mur_identity *identity)
         *identity = peer->foreign->identity;
         return;
     }
-    *identity = mur_tcp.own;
+    *identity = *mur_port_identity();
     if (process == mur_process.rank)
         return;
     identity->rank = process;
@@ -56,27 +56,25 @@ bool mur_process_precedes(int a, int b)
 
 static bool is_free(const struct mur_peer *peer)
 {
-    const struct mur_link *link = peer->link;
-
-    return !peer->foreign->held && !peer->foreign->connected && !peer->backlog && !peer->is_backlogged && !peer->kept &&
-           mur_link_is_over(link);
+    return !peer->foreign->held && !peer->foreign->connected && !peer->backlog && !peer->is_backlogged &&
+           mur_port_has_parted(peer);
 }
 
 /* A place for one more. NULL: no memory. */
 static struct mur_peer *find_place(void)
 {
     struct mur_peer *peers = mur_engine.peers + mur_engine.peer_count;
-    int count = mur_tcp.foreign_count;
+    int count = mur_engine.foreign_count;
 
     for (int i = 0; i < count; i++)
         if (is_free(&peers[i])) {
-            mur_link_free(&peers[i]);
+            mur_port_forget(&peers[i]);
             return &peers[i];
         }
     if (count == MUR_FOREIGN_MAX)
         return NULL;
     peers[count].foreign = calloc(1, sizeof *peers[count].foreign);
-    mur_tcp.foreign_count += peers[count].foreign != NULL;
+    mur_engine.foreign_count += peers[count].foreign != NULL;
     return peers[count].foreign ? &peers[count] : NULL;
 }
 
@@ -85,25 +83,25 @@ int mur_foreign_meet(const struct mur_identity *identity, int *process)
     struct mur_peer *peer;
     struct mur_foreign *foreign;
 
-    if (identity->job == mur_tcp.own.job) {
+    if (identity->job == mur_port_identity()->job) {
         if (identity->rank >= mur_engine.peer_count)
             return mur_error(MPI_ERR_OTHER, "another process says it is rank %d of this job, which has %d",
                              identity->rank, mur_engine.peer_count);
         *process = identity->rank;
         return MPI_SUCCESS;
     }
-    peer = mur_tcp_find(identity->job, identity->rank);
+    peer = mur_foreign_find(identity->job, identity->rank);
     if (!peer) {
         peer = find_place();
         if (!peer)
             return mur_error(MPI_ERR_NO_MEM, "no room for one more process of another job; %d are known",
-                             mur_tcp.foreign_count);
+                             mur_engine.foreign_count);
         foreign = peer->foreign;
         *foreign = (struct mur_foreign){.identity = *identity};
         *peer = (struct mur_peer){.transport = &mur_tcp_transport, .local = -1, .foreign = foreign};
         peer->process = (int)(peer - mur_engine.peers);
         peer->backlog_tail = &peer->backlog;
-        peer->eager_limit = peer->transport->eager_max + 1;
+        mur_engine.peer_renewed(peer);
     }
     peer->foreign->held++;
     *process = peer->process;
@@ -126,7 +124,7 @@ void mur_foreign_connect(const int *processes, int count, int by)
 
 static bool is_parted(struct mur_peer *peer)
 {
-    return !peer->foreign || peer->foreign->connected || (!peer->backlog && mur_link_part(peer));
+    return !peer->foreign || peer->foreign->connected || (!peer->backlog && mur_port_part(peer));
 }
 
 void mur_foreign_part(const int *processes, int count)

@@ -18,8 +18,8 @@ int mur_foreign_meet(const struct mur_identity *identity, int *process);
 /* An order of processes that all agree on. */
 bool mur_process_precedes(int a, int b);
 
-/* Groups hold the numbers of their processes, communicators connect theirs. None of these does anything for a process
- * of this world. */
+/* Groups hold the numbers of their processes, and so do messages that are kept; communicators connect theirs. None of
+ * these does anything for a process of this world. */
 void mur_foreign_hold(const int *processes, int count, int by);
 void mur_foreign_connect(const int *processes, int count, int by);
 

@@ -27,6 +27,7 @@
 
 #include "base/clock.h"
 #include "engine/engine.h"
+#include "node/node.h"
 
 struct mur_lock mur_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
@@ -114,15 +115,9 @@ void mur_engine_lock_any_time(void)
 /* The time of mur_clock_ns by which somebody has to look, though nothing comes; 0: now; UINT64_MAX: never. */
 static uint64_t next_look(void)
 {
-    if (mur_transport_has_unsent || mur_engine.silent_operations > 0)
+    if (mur_engine.has_unsent || mur_engine.silent_operations > 0)
         return 0;
-    return mur_transport_due ? mur_transport_due : UINT64_MAX;
-}
-
-/* The one that sleeps for all. */
-static const struct mur_transport *sleeper(void)
-{
-    return mur_engine.network ? mur_engine.network : mur_engine.transport;
+    return mur_engine.due ? mur_engine.due : UINT64_MAX;
 }
 
 void mur_engine_call_sleeper_slow(void)
@@ -130,7 +125,7 @@ void mur_engine_call_sleeper_slow(void)
     if (mur_lock.is_sleeper_called)
         return;
     mur_lock.is_sleeper_called = true;
-    sleeper()->wake();
+    mur_node_wake(mur_node.rank);
 }
 
 /* Whoever has come in without the mutex has nothing to give up. */
@@ -196,7 +191,7 @@ static bool is_idle(void)
 /* The network may be opened by another thread meanwhile, which then wakes this one. */
 static void sleep_in_transport(void)
 {
-    const struct mur_transport *by = sleeper();
+    const struct mur_transport *by = mur_engine.network ? mur_engine.network : mur_engine.transport;
     bool may_block = is_idle();
     uint64_t until = next_look();
 
@@ -207,9 +202,7 @@ static void sleep_in_transport(void)
     if (may_block)
         by->sleep(until);
     mur_engine_lock();
-    mur_engine.transport->end_sleep();
-    if (mur_engine.network)
-        mur_engine.network->end_sleep();
+    mur_node_end_sleep();
 }
 
 /* With a sleeper there. The transport must be prepared once more, for what this thread has polled since. */
@@ -218,7 +211,7 @@ static void wait_for_sleeper(void)
     bool may_rest = is_idle();
 
     if (mur_lock.is_sleeper_called)
-        sleeper()->wake();
+        mur_node_wake(mur_node.rank);
     else if (next_look() < mur_lock.sleeps_until)
         mur_engine_call_sleeper_slow();
     if (!may_rest)

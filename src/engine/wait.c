@@ -17,9 +17,9 @@
 #include "base/cpu.h"
 #include "base/settings.h"
 #include "boot/process.h"
-#include "engine/cores.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "node/cores.h"
 
 enum {
     SPIN_OWN_CORE = 150, /* microseconds */
@@ -33,8 +33,6 @@ enum {
     POKES_A_YIELD = 8,
     POKES_A_LOOK = 1024, /* of calls that do not wait, so many come between two that count as a long wait */
 };
-
-bool mur_wait_is_long;
 
 static struct {
     uint64_t spin, yield; /* nanoseconds; yield counts from the end of the spin */
@@ -76,7 +74,7 @@ static void yield(void)
     mur_engine_unlock();
     sched_yield();
     mur_engine_lock();
-    mur_transport_has_yielded = true;
+    mur_engine.has_yielded = true;
 }
 
 static uint64_t no_yield_before; /* nanoseconds; the engine's lock guards it */
@@ -117,9 +115,9 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     if (now - waiter->since < budget.spin + budget.yield && yield_if_short(now))
         return;
     mur_counters.idle_sleeps++;
-    mur_wait_is_long = true;
+    mur_engine.wait_is_long = true;
     mur_engine_rest();
-    mur_wait_is_long = false;
+    mur_engine.wait_is_long = false;
     mur_counters.sleep_ns += mur_clock_ns() - now;
     waiter->since = 0;
     waiter->polls = 0;
@@ -130,7 +128,7 @@ void mur_waiter_idle(struct mur_waiter *waiter)
     if (++waiter->polls > budget.polls) {
         idle_long(waiter);
     } else {
-        mur_wait_is_long = false;
+        mur_engine.wait_is_long = false;
         mur_cpu_relax();
         mur_engine_breathe();
     }
@@ -156,7 +154,7 @@ void mur_engine_flush_slow(void)
 {
     struct mur_waiter waiter = {0};
 
-    while (mur_engine.network->flush())
+    while (!mur_engine.network->settle(false))
         if (!mur_progress())
             mur_waiter_idle(&waiter);
 }
@@ -175,7 +173,7 @@ bool mur_poke(void)
         idle = 0;
         return true;
     }
-    mur_wait_is_long = ++idle % POKES_A_LOOK == 0;
+    mur_engine.wait_is_long = ++idle % POKES_A_LOOK == 0;
     if (idle % POKES_A_YIELD)
         return false;
     if (!budget.is_known)

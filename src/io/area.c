@@ -11,6 +11,7 @@
 #include "engine/engine.h"
 #include "engine/lock.h"
 #include "io/file.h"
+#include "node/node.h"
 
 enum { NO_PANES = 1, GRANULE = 64 << 10, OWNED_MAX = 48 << 20 };
 
@@ -37,7 +38,7 @@ static void *allocate(size_t bytes, uint64_t *token)
         owned = owned_bytes + bytes <= OWNED_MAX ? malloc(sizeof *owned) : NULL;
         if (!owned)
             return NULL;
-        owned->memory = mur_engine.transport->share(bytes, &owned->token);
+        owned->memory = mur_node_share(bytes, &owned->token);
         owned->bytes = bytes;
         if (!owned->memory) {
             free(owned);
@@ -95,7 +96,7 @@ static int share_memory(struct mur_comm *comm, struct mur_area *area)
     area->is_owner = comm->rank == 0;
     if (!token || rc)
         return rc;
-    area->memory = mur_engine.transport->shared(token);
+    area->memory = mur_node_shared(token);
     return area->memory ? MPI_SUCCESS : mur_error(MPI_ERR_NO_MEM, "no memory for a file's shared memory");
 }
 
@@ -170,7 +171,7 @@ bool mur_area_has_panes(struct mur_area *area, size_t bytes)
         make_panes(area, bytes);
     token = atomic_load_explicit(&area->memory->panes, memory_order_acquire); /* pairs with make_panes */
     if (token > NO_PANES)
-        area->panes = mur_engine.transport->shared(token);
+        area->panes = mur_node_shared(token);
     return token != 0;
 }
 
@@ -191,7 +192,7 @@ char *mur_pane_buffer(const struct mur_area *area, uint64_t pane)
 void mur_area_rouse(const struct mur_area *area)
 {
     if (!area->is_private)
-        mur_engine.transport->rouse(area->processes, area->size);
+        mur_node_rouse(area->processes, area->size);
 }
 
 void mur_area_post(struct mur_area *area, uint64_t number, const struct mur_span *span)

@@ -67,8 +67,8 @@ static void answered(struct mur_peer *peer, const struct mur_frame *frame, const
 
 void mur_pointer_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_POINTER_ADD] = asked;
-    mur_frame_handlers[MUR_FRAME_POINTER_IS] = answered;
+    mur_engine.handlers[MUR_FRAME_POINTER_ADD] = asked;
+    mur_engine.handlers[MUR_FRAME_POINTER_IS] = answered;
 }
 
 static void forget(const struct waiter *waiter)

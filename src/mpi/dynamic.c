@@ -9,7 +9,7 @@
 #include "mpi/bodies.h"
 #include "object/comm.h"
 #include "object/info.h"
-#include "transport/tcp/tcp.h"
+#include "transport/port.h"
 
 /* ---- ports ---- */
 
@@ -80,8 +80,7 @@ static int name(enum mur_name_act act, const char *service, char *port)
                          "the name of the service has %zu bytes, but may have %d", strlen(service),
                          MUR_NAME_SERVICE_MAX);
     rc = mur_boot_name(act, service, port, &result);
-    if (mur_engine.network)
-        mur_link_answers(); /* to other questions, that came meanwhile */
+    mur_port_take_answers();
     if (rc || result == MUR_NAME_FINE)
         return rc;
     if (act == MUR_NAME_LOOKUP)

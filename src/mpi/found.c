@@ -18,7 +18,7 @@
 
 #include "base/machine.h"
 #include "base/secret.h"
-#include "engine/cores.h"
+#include "node/cores.h"
 
 struct list {
     struct mur_found *found;

@@ -2,7 +2,7 @@
 /* MPI_Alloc_mem and MPI_Free_mem (MPI-5.0 §9.2). What has been allocated is kept in a small hash table, so that freeing
  * anything else is an error and no crash.
  *
- * Memory comes from what the ranks of the node share (engine/heap.h), so that one-sided operations reach it from both
+ * Memory comes from what the ranks of the node share (node/heap.h), so that one-sided operations reach it from both
  * sides (MUR_ALLOC_SHARED); where there is none of that, from the process's own.
  *
  * Large pieces are put on huge pages where the system has them (MUR_HUGE_PAGES): transparent ones, which the kernel
@@ -19,7 +19,7 @@
 #include "base/counters.h"
 #include "base/error.h"
 #include "base/settings.h"
-#include "engine/heap.h"
+#include "node/heap.h"
 #include "mpi/bodies.h"
 #include "object/info.h"
 

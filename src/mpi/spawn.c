@@ -23,7 +23,7 @@
 #include "object/comm.h"
 #include "object/info.h"
 #include "object/type.h"
-#include "transport/tcp/tcp.h"
+#include "transport/port.h"
 
 /* What is to be started. Significant at the root only. */
 struct order {
@@ -223,8 +223,7 @@ static int has_ended(void *owner)
     struct mur_spawn *spawn = owner;
     bool is_over = mur_spawn_has_ended(spawn);
 
-    if (mur_engine.network)
-        mur_link_answers(); /* of the launcher, that came before what was looked for: nothing else tells of them */
+    mur_port_take_answers();
     if (!is_over)
         return MPI_SUCCESS;
     if (mur_foreign_is_there())
@@ -282,7 +281,7 @@ static int spawn_and_meet(const struct order *order, struct numbers *numbers, in
         doubt.error = start(&spawn, port, order, numbers);
         doubt.fd = mur_spawn_watch(&spawn);
         if (doubt.fd < 0)
-            mur_tcp_hear_launcher();
+            mur_port_hear_launcher();
     }
     rc = tell(comm, numbers, 2 * count, root);
     if (!rc)
@@ -291,8 +290,7 @@ static int spawn_and_meet(const struct order *order, struct numbers *numbers, in
         if (*port)
             mur_comm_close_port(port);
         mur_spawn_leave(&spawn);
-        if (mur_engine.network)
-            mur_link_answers(); /* of the launcher, which may have come meanwhile */
+        mur_port_take_answers();
     }
     return rc;
 }

@@ -69,10 +69,8 @@ static int cancel_send(struct mur_request *request)
     frame.kind = MUR_FRAME_CANCEL;
     frame.bytes = sizeof notice;
     mur_send_control(request->peer, &frame, &notice);
-    if (request->peer->transport->has_left) {
-        request->task.run = look_whether_left;
-        mur_task_add(&request->task);
-    }
+    request->task.run = look_whether_left;
+    mur_task_add(&request->task);
     return MPI_SUCCESS;
 }
 
@@ -142,6 +140,6 @@ static void cancelled_arrived(struct mur_peer *peer, const struct mur_frame *fra
 
 void mur_cancel_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_CANCEL] = cancel_arrived;
-    mur_frame_handlers[MUR_FRAME_CANCELLED] = cancelled_arrived;
+    mur_engine.handlers[MUR_FRAME_CANCEL] = cancel_arrived;
+    mur_engine.handlers[MUR_FRAME_CANCELLED] = cancelled_arrived;
 }

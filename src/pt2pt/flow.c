@@ -2,12 +2,15 @@
 /* A receiver counts the bytes that it keeps of each peer's eager messages. Above a bound it tells the peer to HOLD:
  * from then on even the smallest message is a rendezvous, whose data stays with the sender (and a blocking send
  * waits). When most of what was kept has been received, RESUME ends that. Messages keep their order, since both kinds
- * go the same way. A sender that only sends looks for answers now and then, so that a HOLD reaches it (send.c). */
+ * go the same way. The number of a foreign process is held while messages of it are kept. A sender that only sends
+ * looks for answers now and then, so that a HOLD reaches it (send.c). */
 #include "pt2pt/flow.h"
 
 #include "base/counters.h"
 #include "base/events.h"
 #include "base/settings.h"
+#include "engine/foreign.h"
+#include "pt2pt/peer.h"
 
 enum { ALL_PEERS_MAX = 256 << 20, PEER_MAX = 16 << 20, PEER_MIN = 1 << 20 };
 
@@ -29,47 +32,56 @@ static void tell(struct mur_peer *peer, bool is_held)
 {
     struct mur_frame frame = {.kind = is_held ? MUR_FRAME_HOLD : MUR_FRAME_RESUME};
 
-    peer->is_held = is_held;
+    mur_pt2pt_peer(peer)->is_held = is_held;
     mur_counters.holds += is_held;
-    mur_event(MUR_EVENT_HOLD, NULL,
-              &(struct mur_event_hold){.process = peer->process, .is_held = is_held, .bytes = peer->kept});
+    mur_event(
+        MUR_EVENT_HOLD, NULL,
+        &(struct mur_event_hold){.process = peer->process, .is_held = is_held, .bytes = mur_pt2pt_peer(peer)->kept});
     mur_send_control(peer, &frame, NULL);
 }
 
 void mur_flow_keep(struct mur_peer *peer, const struct mur_frame *frame)
 {
+    struct mur_pt2pt_peer *state = mur_pt2pt_peer(peer);
+
     if (frame->kind != MUR_FRAME_EAGER)
         return;
-    peer->kept += cost(frame);
-    if (__builtin_expect(peer->kept > bound() && !peer->is_held, 0))
+    if (!state->kept)
+        mur_foreign_hold(&peer->process, 1, 1);
+    state->kept += cost(frame);
+    if (__builtin_expect(state->kept > bound() && !state->is_held, 0))
         tell(peer, true);
 }
 
 void mur_flow_free(struct mur_peer *peer, const struct mur_frame *frame)
 {
+    struct mur_pt2pt_peer *state = mur_pt2pt_peer(peer);
+
     if (frame->kind != MUR_FRAME_EAGER)
         return;
-    peer->kept -= cost(frame);
-    if (__builtin_expect(peer->is_held && peer->kept <= bound() / 4, 0))
+    state->kept -= cost(frame);
+    if (__builtin_expect(state->is_held && state->kept <= bound() / 4, 0))
         tell(peer, false);
+    if (!state->kept)
+        mur_foreign_hold(&peer->process, 1, -1);
 }
 
 static void hold_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     (void)frame;
     (void)data;
-    peer->eager_limit = 0;
+    mur_pt2pt_peer(peer)->is_closed = true;
 }
 
 static void resume_arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     (void)frame;
     (void)data;
-    peer->eager_limit = peer->transport->eager_max + 1;
+    mur_pt2pt_peer(peer)->is_closed = false;
 }
 
 void mur_flow_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_HOLD] = hold_arrived;
-    mur_frame_handlers[MUR_FRAME_RESUME] = resume_arrived;
+    mur_engine.handlers[MUR_FRAME_HOLD] = hold_arrived;
+    mur_engine.handlers[MUR_FRAME_RESUME] = resume_arrived;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Losing a process: its transport becomes one that takes everything and delivers nothing, so that what waits to be sent
- * drains away; then the requests that wait for it are failed. */
+/* Losing a process: its transport becomes one that takes everything and delivers nothing (transport/nowhere.c), so that
+ * what waits to be sent drains away; then the requests that wait for it are failed. */
 #include "pt2pt/lost.h"
 
 #include <stdio.h>
@@ -14,41 +14,9 @@
 #include "object/group.h"
 #include "object/request.h"
 #include "pt2pt/flow.h"
+#include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
-#include "transport/tcp/tcp.h"
-
-/* ---- the transport of the lost ---- */
-
-static bool drop(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
-{
-    (void)peer;
-    (void)frame;
-    (void)data;
-    return true;
-}
-
-static bool drop_packed(struct mur_peer *peer, const struct mur_frame *frame, mur_pack_function *pack, void *argument)
-{
-    (void)pack;
-    (void)argument;
-    return drop(peer, frame, NULL);
-}
-
-/* The request fails; nobody says that it was sent. */
-static bool drop_straight(struct mur_peer *peer, const struct mur_frame *frame, const void *data,
-                          mur_sent_function *sent, void *argument)
-{
-    (void)sent;
-    (void)argument;
-    return drop(peer, frame, data);
-}
-
-static const struct mur_transport nowhere = {.name = "nowhere",
-                                             .frame_max = MUR_TCP_FRAME_MAX,
-                                             .send = drop,
-                                             .send_packed = drop_packed,
-                                             .straight_max = MUR_TCP_STRAIGHT_MAX,
-                                             .send_straight = drop_straight};
+#include "transport/port.h"
 
 /* ---- what fails ---- */
 
@@ -145,7 +113,7 @@ static void fail_requests(struct mur_peer *lost)
         else if (is_in_vain(request))
             mur_cancel(request);
     }
-    lost->placing = NULL; /* its data ends here */
+    mur_pt2pt_peer(lost)->placing = NULL; /* its data ends here */
 }
 
 /* ---- who is concerned ---- */
@@ -198,12 +166,12 @@ static void tell_others(const struct mur_peer *lost)
 /* Mostly a whole job has ended; who is connected with it may never have called the others. */
 static void look_for_others(const struct mur_peer *lost)
 {
-    for (int i = 0; i < mur_tcp.foreign_count; i++) {
+    for (int i = 0; i < mur_engine.foreign_count; i++) {
         struct mur_peer *peer = &mur_engine.peers[mur_engine.peer_count + i];
 
         if (!mur_is_lost(peer) && peer->foreign->connected &&
             peer->foreign->identity.job == lost->foreign->identity.job)
-            mur_link_of(peer);
+            mur_port_look_for(peer);
     }
 }
 
@@ -225,8 +193,8 @@ void mur_lost_forget(const struct mur_comm *comm)
 
 static void lose(struct mur_peer *peer)
 {
-    peer->transport = &nowhere;
-    peer->eager_limit = 0;
+    peer->transport = &mur_nowhere_transport;
+    mur_pt2pt_peer(peer)->is_closed = true;
     mur_backlog_drop(peer);
     mark_communicators(peer);
     fail_requests(peer);
@@ -249,15 +217,16 @@ static void told(struct mur_peer *from, const struct mur_frame *frame, const voi
     if (frame->bytes != sizeof notice)
         mur_frame_refuse(from, frame);
     memcpy(&notice, data, sizeof notice);
-    if (notice.job == mur_tcp.own.job || !(peer = mur_tcp_find(notice.job, notice.rank)) || mur_is_lost(peer))
+    if (notice.job == mur_port_identity()->job || !(peer = mur_foreign_find(notice.job, notice.rank)) ||
+        mur_is_lost(peer))
         return;
     snprintf(peer->foreign->fate, sizeof peer->foreign->fate, "it has ended, as %s says", mur_peer_text(from, who));
-    mur_link_lose(peer);
+    mur_port_lose(peer);
     lose(peer);
 }
 
 void mur_lost_setup(void)
 {
-    mur_foreign_lost = found;
-    mur_frame_handlers[MUR_FRAME_LOST] = told;
+    mur_engine.peer_lost = found;
+    mur_engine.handlers[MUR_FRAME_LOST] = told;
 }

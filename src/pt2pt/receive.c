@@ -2,6 +2,7 @@
 /* Receiving: a receive takes the first waiting message that matches or is posted; a message that arrives goes to the
  * first posted receive that matches or is kept. */
 #include <stdlib.h>
+#include <sys/mman.h>
 
 #include "base/copy.h"
 #include "base/counters.h"
@@ -13,6 +14,7 @@
 #include "engine/lock.h"
 #include "pt2pt/flow.h"
 #include "pt2pt/lost.h"
+#include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
 
 size_t mur_receive_fit(struct mur_request *request, uint64_t length)
@@ -83,7 +85,7 @@ static inline int receive_request(void *buffer, MPI_Count count, struct mur_type
 }
 
 /* A blocking receive that is all that this process waits for, as long as no other is posted: its message, if it is
- * small, goes straight to its buffer (mur_awaited). What is not that simple makes a request of it. */
+ * small, goes straight to its buffer (mur_engine.awaited). What is not that simple makes a request of it. */
 static struct {
     void *buffer;
     MPI_Count count;
@@ -97,11 +99,11 @@ static struct {
  * receive finds it. */
 static __attribute__((noinline)) struct mur_request *request_awaited(const struct mur_frame *frame)
 {
-    const struct mur_frame *wanted = &mur_awaited.frame;
+    const struct mur_frame *wanted = &mur_engine.awaited.frame;
 
     if (wanted->context != frame->context || wanted->source != frame->source || wanted->tag != frame->tag)
         return NULL;
-    mur_awaited.frame.kind = MUR_AWAITED_NONE;
+    mur_engine.awaited.frame.kind = MUR_AWAITED_NONE;
     awaiting.request = NULL;
     receive_request(awaiting.buffer, awaiting.count, awaiting.type, awaiting.comm, &awaiting.request);
     return awaiting.request;
@@ -112,7 +114,7 @@ static struct mur_request *find_receive(const struct mur_frame *frame)
     struct mur_match_node *node;
     struct mur_request *request;
 
-    if (mur_awaited.frame.kind != MUR_AWAITED_NONE && (request = request_awaited(frame)))
+    if (mur_engine.awaited.frame.kind != MUR_AWAITED_NONE && (request = request_awaited(frame)))
         return request;
     node = mur_match_arrival(frame->context, frame->source, frame->tag);
 
@@ -125,7 +127,7 @@ static void *place(struct mur_peer *peer, const struct mur_frame *frame)
 {
     struct mur_request *request = find_receive(frame);
 
-    peer->placing = request;
+    mur_pt2pt_peer(peer)->placing = request;
     if (!request)
         return NULL;
     request->is_posted = false;
@@ -136,12 +138,13 @@ static void *place(struct mur_peer *peer, const struct mur_frame *frame)
 /* A message or the announcement of one has arrived. */
 static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
-    struct mur_request *request = peer->placing;
+    struct mur_pt2pt_peer *state = mur_pt2pt_peer(peer);
+    struct mur_request *request = state->placing;
 
     if (__builtin_expect(frame->kind == MUR_FRAME_READY && !mur_rendezvous_can_be(peer, frame, data), 0))
         mur_frame_refuse(peer, frame);
     if (__builtin_expect(request != NULL, 0))
-        peer->placing = NULL;
+        state->placing = NULL;
     else
         request = find_receive(frame);
     if (__builtin_expect(request != NULL, 1)) {
@@ -154,16 +157,35 @@ static void arrived(struct mur_peer *peer, const struct mur_frame *frame, const 
     tell_unexpected(frame, data);
 }
 
+struct mur_pt2pt_peer *mur_pt2pt_peers;
+
+static void peer_renewed(struct mur_peer *peer)
+{
+    *mur_pt2pt_peer(peer) = (struct mur_pt2pt_peer){0};
+}
+
+/* Addresses for all that may ever be known; memory comes with use. */
+static int make_peers(void)
+{
+    size_t bytes = ((size_t)mur_process.size + MUR_FOREIGN_MAX) * sizeof *mur_pt2pt_peers;
+
+    mur_pt2pt_peers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
+    if (mur_pt2pt_peers == MAP_FAILED)
+        return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", mur_process.size);
+    mur_engine.peer_renewed = peer_renewed;
+    return MPI_SUCCESS;
+}
+
 int mur_pt2pt_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_EAGER] = arrived;
-    mur_frame_placers[MUR_FRAME_EAGER] = place;
-    mur_frame_handlers[MUR_FRAME_READY] = arrived;
+    mur_engine.handlers[MUR_FRAME_EAGER] = arrived;
+    mur_engine.placers[MUR_FRAME_EAGER] = place;
+    mur_engine.handlers[MUR_FRAME_READY] = arrived;
     mur_rendezvous_setup();
     mur_cancel_setup();
     mur_flow_setup();
     mur_lost_setup();
-    return MPI_SUCCESS;
+    return make_peers();
 }
 
 /* Whether a receive may take its message from the peer's path itself: nothing that waits, or is posted or
@@ -190,7 +212,7 @@ static inline bool take(const struct mur_comm *comm, const struct mur_frame *wan
                         struct mur_result *result)
 {
     struct mur_peer *peer = &mur_engine.peers[comm->processes[wanted->source]];
-    int64_t bytes = peer->transport->take ? peer->transport->take(peer, wanted, buffer, looks) : -1;
+    int64_t bytes = peer->transport->take(peer, wanted, buffer, looks);
 
     if (bytes < 0)
         return false;
@@ -259,31 +281,31 @@ static bool await(void *buffer, MPI_Count count, struct mur_type *type, struct m
     awaiting.comm = comm;
     awaiting.request = NULL;
     awaiting.is_busy = true;
-    mur_awaited = (struct mur_awaited){.frame = *wanted, .buffer = buffer};
+    mur_engine.awaited = (struct mur_awaited){.frame = *wanted, .buffer = buffer};
     for (int polls = mur_wait_polls(); polls && !is_met && !awaiting.request; polls--) {
         bool moved;
 
         if (take(comm, wanted, buffer, LOOKS, result)) {
             awaiting.is_busy = false;
-            mur_awaited.frame.kind = MUR_AWAITED_NONE;
+            mur_engine.awaited.frame.kind = MUR_AWAITED_NONE;
             return true;
         }
         moved = mur_progress();
 
-        is_met = mur_awaited.is_met;
+        is_met = mur_engine.awaited.is_met;
         if (!moved)
             mur_cpu_relax();
     }
     awaiting.is_busy = false;
     *request_p = awaiting.request;
-    mur_awaited.frame.kind = MUR_AWAITED_NONE;
-    mur_awaited.is_met = false;
+    mur_engine.awaited.frame.kind = MUR_AWAITED_NONE;
+    mur_engine.awaited.is_met = false;
     if (!is_met)
         return false;
     mur_counters.eager_receives++;
-    mur_counters.eager_receive_bytes += mur_awaited.frame.bytes;
-    *result =
-        (struct mur_result){.source = wanted->source, .tag = wanted->tag, .bytes = (MPI_Count)mur_awaited.frame.bytes};
+    mur_counters.eager_receive_bytes += mur_engine.awaited.frame.bytes;
+    *result = (struct mur_result){
+        .source = wanted->source, .tag = wanted->tag, .bytes = (MPI_Count)mur_engine.awaited.frame.bytes};
     return true;
 }
 

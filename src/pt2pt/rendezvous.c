@@ -28,10 +28,9 @@
  *
  * A process that receives from itself has both requests at hand, and copies at once.
  *
- * A transfer lies in memory that both see. `claimed` counts the pages that the receiver has taken from the front and
- * the sender from the back, `done` the bytes that have been copied. Each side working from its own end, the same
- * bytes of a buffer that is used again meet the same core, and its cache. The sender owns transfers and reuses one only
- * after the receiver has said DONE or RELEASE for it, since until then the receiver may look at `claimed` once more. */
+ * A transfer lies in memory that both see. The receiver takes its pages from the front and the sender from the back
+ * (engine/claim.h). The sender owns transfers and reuses one only after the receiver has said DONE or RELEASE for it,
+ * since until then the receiver may look at the claim once more. */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -47,20 +46,22 @@
 #include "base/settings.h"
 #include "boot/process.h"
 #include "datatype/layout.h"
-#include "engine/tract.h"
+#include "engine/claim.h"
+#include "node/node.h"
+#include "node/tract.h"
 #include "pt2pt/lost.h"
+#include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
 
 enum { FLAG_PIECES = 1, FLAG_HELP = 2, FLAG_BY_SENDER = 4 };
-enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, CHUNK_MAPPED = 64 << 10, PIECES_A_TURN = 4 };
+enum { PAGE = 4096, CHUNK_MAPPED = 64 << 10, PIECES_A_TURN = 4 };
 
 enum { COPY_MIN = 1024 }; /* less is sent in one piece: a system call costs more than a second copy */
 
 struct mur_transfer {
-    _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
-    _Atomic uint64_t done;
-    uint64_t limit;              /* bytes to copy in all */
-    uint64_t source, target;     /* addresses in the two memories */
+    struct mur_claim claim __attribute__((aligned(64))); /* in units of pages, or several of them */
+    uint64_t limit;                                      /* bytes to copy in all */
+    uint64_t source, target;                             /* addresses in the two memories */
     struct mur_spot source_spot; /* of the two memories, where the other side can map them; else of token 0 */
     struct mur_spot target_spot;
     struct mur_transfer *next_free; /* the sender's own list */
@@ -95,13 +96,13 @@ static struct mur_transfer *transfer_get(struct mur_peer *peer)
     struct mur_transfer *transfer = free_transfers;
     uint64_t token;
 
-    if (!peer->transport->share)
+    if (peer->local < 0)
         return NULL;
     if (transfer) {
         free_transfers = transfer->next_free;
         return transfer;
     }
-    transfer = peer->transport->share(sizeof *transfer, &token);
+    transfer = mur_node_share(sizeof *transfer, &token);
     if (transfer) {
         transfer->token = token;
         transfer->sender = mur_process.rank;
@@ -120,7 +121,7 @@ static void transfer_put(struct mur_transfer *transfer)
 /* The transfer of this sender that a frame of the peer's names; NULL: it names none. */
 static struct mur_transfer *transfer_named(const struct mur_peer *peer, uint64_t token, int sender)
 {
-    struct mur_transfer *transfer = peer->transport->shared ? peer->transport->shared(token) : NULL;
+    struct mur_transfer *transfer = peer->local >= 0 ? mur_node_shared(token) : NULL;
 
     return transfer && transfer->token == token && transfer->sender == sender ? transfer : NULL;
 }
@@ -188,73 +189,38 @@ enum { TIMED_MIN = 64 << 10, TRIED_EVERY = 32 };
  * copy. */
 static int choose_way(struct mur_request *request, size_t bytes)
 {
-    struct mur_peer *peer = request->peer;
-    const uint32_t *times = peer->large_times;
-    int better;
-
-    if (!peer->transport->may_prefer_pieces || bytes < TIMED_MIN || !mur_wait_polls())
+    if (!request->peer->transport->may_prefer_pieces || bytes < TIMED_MIN || !mur_wait_polls())
         return COPY;
     request->accepted = mur_clock_ns();
-    better = !times[PIECES] || (times[COPY] && times[PIECES] < times[COPY]) ? PIECES : COPY;
-    request->way = better;
-    if (!times[1 - better] || ++peer->since_tried >= TRIED_EVERY) {
-        peer->since_tried = 0;
-        request->way = times[better] ? 1 - better : better;
-    }
+    request->way = mur_pace_choose(&mur_pt2pt_peer(request->peer)->large, PIECES, TRIED_EVERY);
     return request->way;
 }
 
-/* A message is complete. Of several at a time each counts from the end of the one before. A better time is believed at
- * once, a worse one may be chance. */
+/* A message is complete. Of several at a time each counts from the end of the one before. */
 static void take_time(const struct mur_request *request)
 {
-    struct mur_peer *peer = request->peer;
-    uint32_t *known = &peer->large_times[request->way];
-    uint64_t now, start = request->accepted, time;
+    struct mur_pt2pt_peer *peer = mur_pt2pt_peer(request->peer);
+    uint64_t now, start = request->accepted;
 
     if (!start)
         return;
     now = mur_clock_ns();
     start = start > peer->last_large ? start : peer->last_large;
-    time = (now - start) * 1000 / (uint64_t)request->result.bytes + 1;
-    time = time < 1000000 ? time : 1000000;
-    *known = !*known || time < *known ? (uint32_t)time : (uint32_t)((3 * *known + time) / 4);
+    mur_pace_learn(&peer->large, request->way, (uint64_t)request->result.bytes, now - start);
     peer->last_large = now;
 }
 
 /* ---- copying chunks, both sides ---- */
 
-/* How many of all pages to take when `left` are left. A side's first chunk is nearly its half; later ones get smaller,
- * so that the two sides end together, but none smaller than a system call is worth. Loads and stores need none. */
-static uint64_t chunk_pages(uint64_t all, uint64_t left, bool is_first, bool is_mapped)
+/* Takes the next chunk from this side's end. Loads and stores need no system call: their chunks may be small. */
+static struct mur_claim_part claim_chunk(struct mur_transfer *transfer, uint64_t unit, bool is_sender)
 {
-    uint64_t pages = is_mapped ? CHUNK_MAPPED / PAGE : is_first ? all * 7 / 16 : left / 4;
-
-    if (mur_settings.shm_copy_chunk)
-        pages = ((uint64_t)mur_settings.shm_copy_chunk + PAGE - 1) / PAGE;
-    else
-        pages = pages < CHUNK_MIN / PAGE ? CHUNK_MIN / PAGE : pages > CHUNK_MAX / PAGE ? CHUNK_MAX / PAGE : pages;
-    return pages < left ? pages : left;
-}
-
-/* Takes the next chunk from this side's end. Returns its first byte; *bytes is 0 when nothing is left. */
-static uint64_t claim_chunk(struct mur_transfer *transfer, bool is_sender, uint64_t *bytes, bool *is_last_claim)
-{
-    uint64_t limit = transfer->limit, all = (limit + PAGE - 1) / PAGE;
-    uint64_t before = atomic_load_explicit(&transfer->claimed, memory_order_relaxed), front, back, pages, start;
     bool is_mapped = transfer->source_spot.token || transfer->target_spot.token;
+    uint64_t even = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : is_mapped ? CHUNK_MAPPED : 0;
+    struct mur_claim_chunks chunks = mur_claim_chunks_of(even, unit);
 
-    do {
-        front = before & UINT32_MAX;
-        back = before >> 32;
-        pages = chunk_pages(all, all - front - back, (is_sender ? back : front) == 0, is_mapped);
-    } while (pages && !atomic_compare_exchange_weak_explicit(&transfer->claimed, &before,
-                                                             before + (is_sender ? pages << 32 : pages),
-                                                             memory_order_relaxed, memory_order_relaxed));
-    *is_last_claim = front + back + pages == all;
-    start = (is_sender ? all - back - pages : front) * PAGE;
-    *bytes = pages * PAGE < limit - start ? pages * PAGE : limit - start;
-    return start;
+    return mur_claim_take(&transfer->claim, 0, mur_claim_count(transfer->limit, unit),
+                          is_sender ? MUR_CLAIM_BACK : MUR_CLAIM_FRONT, &chunks);
 }
 
 /* Either a buffer is bad, or the peer has just ended: then the agent ends this process within the second, and says
@@ -279,8 +245,8 @@ static bool copy(struct mur_request *request, const struct mur_transfer *transfe
     struct mur_peer *peer = request->peer;
 
     if (!there)
-        return is_sender ? peer->transport->write(peer, here, transfer->target + start, bytes)
-                         : peer->transport->read(peer, here, transfer->source + start, bytes);
+        return is_sender ? mur_node_write(peer->local, here, transfer->target + start, bytes)
+                         : mur_node_read(peer->local, here, transfer->source + start, bytes);
     if (is_sender)
         memcpy(there + start, here, bytes);
     else
@@ -293,17 +259,18 @@ static bool copy(struct mur_request *request, const struct mur_transfer *transfe
 static bool copy_chunk(struct mur_request *request, struct mur_transfer *transfer, bool is_sender, bool *is_last,
                        bool *is_over)
 {
-    uint64_t limit = transfer->limit, bytes;
-    uint64_t start = claim_chunk(transfer, is_sender, &bytes, is_over);
+    uint64_t limit = transfer->limit, unit = mur_claim_unit(limit, PAGE), bytes;
+    struct mur_claim_part part = claim_chunk(transfer, unit, is_sender);
 
     *is_last = false;
-    if (!bytes)
+    *is_over = part.is_last;
+    if (!part.units)
         return false;
-    if (!copy(request, transfer, is_sender, start, bytes))
+    bytes = mur_claim_bytes(limit, unit, part.start, part.units);
+    if (!copy(request, transfer, is_sender, part.start * unit, bytes))
         copy_failed(request->peer, limit);
     mur_counters.copied_bytes += bytes;
-    /* Release: the data before the count. Acquire: whoever counts the last byte has everybody's data. */
-    *is_last = atomic_fetch_add_explicit(&transfer->done, bytes, memory_order_acq_rel) + bytes == limit;
+    *is_last = mur_claim_finish(&transfer->claim, part.units) == mur_claim_count(limit, unit);
     *is_over |= *is_last;
     return true;
 }
@@ -344,7 +311,7 @@ static bool receive_chunk(struct mur_task *task, bool *is_over)
 /* By loads and stores of at least one side; the sender is told where this one's buffer lies. */
 static bool is_mapped(const struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
-    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    struct mur_transfer *transfer = mur_node_shared(ready->token);
 
     find_spot(request->buffer, bytes, &transfer->target_spot);
     return transfer->source_spot.token || transfer->target_spot.token;
@@ -352,18 +319,16 @@ static bool is_mapped(const struct mur_request *request, const struct mur_ready 
 
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)
 {
-    struct mur_transfer *transfer = request->peer->transport->shared(ready->token);
+    struct mur_transfer *transfer = mur_node_shared(ready->token);
     bool is_over;
 
     transfer->limit = bytes;
     transfer->source = ready->address;
     transfer->target = (uintptr_t)request->buffer;
-    atomic_store_explicit(&transfer->done, 0, memory_order_relaxed);
-    /* The claim frame that follows publishes all of it. */
-    atomic_store_explicit(&transfer->claimed, 0, memory_order_relaxed);
+    mur_claim_open(&transfer->claim, 0);
     request->transfer = transfer;
     request->transfer_token = ready->token;
-    if (bytes > CHUNK_MIN)
+    if (bytes > MUR_CLAIM_LEAST)
         send_claim(request, MUR_FRAME_CLAIM, FLAG_HELP);
     request->task.run = receive_chunk;
     receive_chunk(&request->task, &is_over);
@@ -424,7 +389,7 @@ void mur_rendezvous_accept(struct mur_request *request, const struct mur_ready *
     } else if (!bytes) {
         send_claim(request, MUR_FRAME_DONE, 0);
         mur_request_complete(request);
-    } else if (ready->address && request->is_dense && peer->transport->can_copy && peer->transport->can_copy(peer) &&
+    } else if (ready->address && request->is_dense && mur_node_can_copy(peer->local) &&
                (is_mapped(request, ready, bytes) || choose_way(request, bytes) == COPY)) {
         accept_by_copy(request, ready, bytes);
     } else {
@@ -570,7 +535,7 @@ static void start_pieces(struct mur_request *request, size_t bytes)
     request->bytes = bytes;
     request->pieces = 0;
     request->backlog.resume =
-        request->is_dense && request->peer->transport->send_straight ? resume_straight : resume_pieces;
+        request->is_dense && request->peer->transport->straight_max ? resume_straight : resume_pieces;
     mur_backlog_add(request->peer, &request->backlog);
 }
 
@@ -592,7 +557,7 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
     mur_task_remove(&request->task); /* of a CANCEL that comes too late */
     if (frame->flags & FLAG_PIECES) {
         start_pieces(request, claim->bytes);
-    } else if (peer->transport->can_copy(peer)) {
+    } else if (mur_node_can_copy(peer->local)) {
         request->task.run = help;
         mur_task_add(&request->task);
     }
@@ -646,9 +611,9 @@ static void release_arrived(struct mur_peer *peer, const struct mur_frame *frame
 
 void mur_rendezvous_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_CLAIM] = claim_arrived;
-    mur_frame_handlers[MUR_FRAME_PIECE] = piece_arrived;
-    mur_frame_placers[MUR_FRAME_PIECE] = place_piece;
-    mur_frame_handlers[MUR_FRAME_DONE] = done_arrived;
-    mur_frame_handlers[MUR_FRAME_RELEASE] = release_arrived;
+    mur_engine.handlers[MUR_FRAME_CLAIM] = claim_arrived;
+    mur_engine.handlers[MUR_FRAME_PIECE] = piece_arrived;
+    mur_engine.placers[MUR_FRAME_PIECE] = place_piece;
+    mur_engine.handlers[MUR_FRAME_DONE] = done_arrived;
+    mur_engine.handlers[MUR_FRAME_RELEASE] = release_arrived;
 }

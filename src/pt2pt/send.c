@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "datatype/layout.h"
 #include "pt2pt/lost.h"
+#include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
 
 /* After so many eager sends progress is made once, so that a process which only sends hears what it is told. */
@@ -113,7 +114,7 @@ int mur_isend(const void *buffer, MPI_Count count, struct mur_type *type, int de
     if (__builtin_expect(rc, 0))
         return rc;
     peer = &mur_engine.peers[comm->processes[dest]];
-    is_eager = bytes < peer->eager_limit && mode == MUR_STANDARD;
+    is_eager = bytes <= peer->transport->eager_max && mode == MUR_STANDARD && !mur_pt2pt_peer(peer)->is_closed;
     frame = mur_frame_make(MUR_FRAME_EAGER, context, comm->rank, tag, (uint32_t)bytes);
     if (__builtin_expect(is_eager, 1) && send_eager(peer, &frame, buffer, count, type)) {
         mur_counters.eager_send_bytes += bytes;

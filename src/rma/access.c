@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "datatype/layout.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "rma/rma.h"
 
 enum { VECTORS = 64 };
@@ -117,7 +118,7 @@ int mur_rma_copy(struct mur_win *win, int rank, bool is_write, const struct iove
 
     for (int i = 0; i < place_count; i++)
         there[i] = (struct iovec){(void *)(start + (uintptr_t)places[i].iov_base), places[i].iov_len};
-    if (peer->transport->move(peer, is_write, local, local_count, there, place_count))
+    if (mur_node_move(peer->local, is_write, local, local_count, there, place_count))
         return MPI_SUCCESS;
     return mur_error(MPI_ERR_RMA_RANGE, "memory from %p on cannot be %s at rank %d: there is none, there or here",
                      there[0].iov_base, is_write ? "written" : "read", rank);

@@ -27,7 +27,7 @@ bool mur_rma_is_bulk(const struct mur_peer *peer, size_t bytes)
 {
     enum { LEAST = 32 << 10 }; /* below, two frames cost more than the copies */
 
-    return bytes >= LEAST && peer->transport->send_straight;
+    return bytes >= LEAST && peer->transport->straight_max;
 }
 
 /* ---- the receiver ---- */
@@ -133,6 +133,6 @@ void mur_rma_bulk_answer(const struct mur_win *win, struct mur_peer *peer, const
 
 void mur_rma_bulk_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_BULK] = bulk_arrived;
-    mur_frame_placers[MUR_FRAME_BULK] = place_bulk;
+    mur_engine.handlers[MUR_FRAME_BULK] = bulk_arrived;
+    mur_engine.placers[MUR_FRAME_BULK] = place_bulk;
 }

@@ -21,7 +21,8 @@
 #include "coll/collective.h"
 #include "comm/create.h"
 #include "engine/engine.h"
-#include "engine/tract.h"
+#include "node/node.h"
+#include "node/tract.h"
 #include "object/attribute.h"
 #include "object/info.h"
 #include "rma/rma.h"
@@ -50,7 +51,7 @@ static struct mur_peer *peer_of(const struct mur_win *win, int rank)
 
 static bool is_near(const struct mur_win *win, int rank)
 {
-    return rank == win->rank || (peer_of(win, rank)->transport->map && peer_of(win, win->rank)->transport->map);
+    return rank == win->rank || peer_of(win, rank)->local >= 0;
 }
 
 static const char *const agreeing = "no memory to make a window";
@@ -179,9 +180,9 @@ static int map_private(struct mur_win *win)
     return MPI_SUCCESS;
 }
 
-static int provide(struct mur_win *win, const struct mur_transport *transport, uint64_t *token)
+static int provide(struct mur_win *win, uint64_t *token)
 {
-    win->segment = transport->map(win->segment_bytes, token);
+    win->segment = mur_node_map(win->segment_bytes, token);
     win->is_leader = win->segment != NULL;
     if (win->is_leader)
         return MPI_SUCCESS;
@@ -189,30 +190,29 @@ static int provide(struct mur_win *win, const struct mur_transport *transport, u
     return no_segment(win->segment_bytes);
 }
 
-static int map_provided(struct mur_win *win, const struct mur_transport *transport, int leader)
+static int map_provided(struct mur_win *win, int leader)
 {
     if (!win->token)
         return mur_error(MPI_ERR_NO_MEM, "rank %d of the window could not provide its memory", leader);
-    win->segment = transport->map(win->segment_bytes, &win->token);
+    win->segment = mur_node_map(win->segment_bytes, &win->token);
     return win->segment ? MPI_SUCCESS : no_segment(win->segment_bytes);
 }
 
 /* The leader of the node makes the segment; all learn its name, and map it. */
 static int map_segment(struct mur_win *win, int leader, uint64_t *tokens)
 {
-    const struct mur_transport *transport = peer_of(win, win->rank)->transport;
     int rc = MPI_SUCCESS, gathered;
 
     if (win->near_count == 1)
         rc = map_private(win);
     else if (leader == win->rank)
-        rc = provide(win, transport, &tokens[leader]);
+        rc = provide(win, &tokens[leader]);
     gathered = gather(win->comm, tokens, sizeof *tokens);
     if (rc || gathered)
         return rc ? rc : gathered;
     if (win->near_count > 1)
         win->token = tokens[leader];
-    rc = win->segment ? MPI_SUCCESS : map_provided(win, transport, leader);
+    rc = win->segment ? MPI_SUCCESS : map_provided(win, leader);
     if (!rc && win->near_count > 1)
         mur_tract_add(win->segment, win->segment_bytes, win->token);
     return rc;
@@ -220,16 +220,14 @@ static int map_segment(struct mur_win *win, int leader, uint64_t *tokens)
 
 static void unmap(struct mur_win *win)
 {
-    const struct mur_transport *transport = peer_of(win, win->rank)->transport;
-
     if (win->segment)
         mur_tract_remove(win->segment);
     if (win->segment && win->near_count > 1)
-        transport->unmap(win->segment, win->segment_bytes);
+        mur_node_unmap(win->segment, win->segment_bytes);
     else if (win->segment)
         munmap(win->segment, win->segment_bytes);
     if (win->is_leader)
-        transport->discard(win->token, win->segment_bytes);
+        mur_node_discard(win->token, win->segment_bytes);
 }
 
 /* Who shares the node with this rank, and what they need; returns the lowest of them. */
@@ -266,10 +264,10 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
         target->kept = part->spot.token;
     if (rank == win->rank || target->memory)
         target->way = MUR_WAY_LOADS;
-    else if (peer->transport->can_copy && peer->transport->can_copy(peer))
+    else if (mur_node_can_copy(peer->local))
         target->way = MUR_WAY_COPIES;
     if (rank != win->rank && target->way != MUR_WAY_MESSAGES && part->desk)
-        target->desk = peer->transport->shared(part->desk);
+        target->desk = mur_node_shared(part->desk);
 }
 
 static void fill_targets(struct mur_win *win, const struct part *parts)
@@ -339,9 +337,7 @@ static uint64_t desk_of(const struct mur_win *win)
 
     for (int i = 0; i < win->size; i++)
         is_reached |= i != win->rank && is_near(win, i);
-    return is_reached && (mur_settings.rma_errand_max || mur_settings.rma_joint)
-               ? mur_rma_desk_open(peer_of(win, win->rank)->transport)
-               : 0;
+    return is_reached && (mur_settings.rma_errand_max || mur_settings.rma_joint) ? mur_rma_desk_open() : 0;
 }
 
 static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, int refused,

@@ -9,7 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "engine/tract.h"
+#include "engine/claim.h"
+#include "node/tract.h"
 
 /* Free is 0: the engine looks for anything else. */
 enum {
@@ -34,10 +35,8 @@ struct mur_rma_joint_task {
 };
 
 struct mur_rma_joint {
-    /* From the high end: the number of the operation, 32 bits; pieces claimed from the back, and from the front. */
-    _Atomic uint64_t claimed __attribute__((aligned(64)));
+    struct mur_claim claim __attribute__((aligned(64))); /* in pieces; the target counts what it has done */
     struct mur_rma_joint_task task __attribute__((aligned(64)));
-    _Atomic uint32_t done __attribute__((aligned(64))); /* pieces from the back */
 };
 
 /* An errand that is small fits in the first line. */

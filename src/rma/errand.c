@@ -24,6 +24,7 @@
 #include "base/settings.h"
 #include "datatype/basic.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "rma/desk.h"
 #include "rma/rma.h"
 
@@ -71,9 +72,9 @@ static bool serve(void)
     return true;
 }
 
-uint64_t mur_rma_desk_open(const struct mur_transport *transport)
+uint64_t mur_rma_desk_open(void)
 {
-    if (!own && transport->share && (own = transport->share(sizeof *own, &own_token))) {
+    if (!own && (own = mur_node_share(sizeof *own, &own_token))) {
         mur_engine.bell = &own->state;
         mur_engine.answer_bell = serve;
     }
@@ -170,7 +171,7 @@ static void try_later(struct mur_win_target *target, const struct mur_peer *peer
     target->is_woken = !target->is_woken;
     target->skips = target->is_woken ? SKIPS_AWAKENING : SKIPS_COMPUTING;
     if (target->is_woken)
-        peer->transport->rouse(&peer->process, 1);
+        mur_node_rouse(&peer->process, 1);
 }
 
 bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,

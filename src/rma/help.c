@@ -6,19 +6,18 @@
  * few system calls do and both end together; what is computed with passes through a buffer that stays in the core's own
  * cache. A target that comes too late finds nothing left; until it has said so, it is not asked
  * again. (Loads and stores of one core are as fast as those of two that take lines from each other: not shared.) */
-#define _GNU_SOURCE
-#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/cpu.h"
 #include "base/error.h"
 #include "boot/process.h"
 #include "datatype/basic.h"
+#include "engine/claim.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "rma/rma.h"
 
-enum { PAGE = 4096, CHUNK_MIN = 32 << 10, CHUNK_MAX = 512 << 10, STRIDE = 64 << 10 /* of computing */, SPINS = 1000 };
+enum { PAGE = 4096, STRIDE = 64 << 10 /* of computing */ };
 
 struct help {
     _Atomic uint32_t is_asked __attribute__((aligned(64))); /* until the target is done with it: its release pairs with
@@ -28,10 +27,9 @@ struct help {
     uint64_t bytes;
     uint64_t origin, result, place; /* addresses at the origin, and in the window */
     uint32_t kind, reduction, basic;
-    int32_t asked;                                         /* the process that this is for */
-    _Atomic uint64_t claimed __attribute__((aligned(64))); /* pages: front in the low half, back in the high half */
-    _Atomic uint64_t done; /* bytes; released; pairs with the acquire in wait_for_rest */
-    _Atomic uint32_t has_failed;
+    int32_t asked;                                       /* the process that this is for */
+    struct mur_claim claim __attribute__((aligned(64))); /* in units of pages, or several of them; the target counts
+                                                          * what it has done */
 };
 _Static_assert(sizeof(struct help) == 128, "as much as there is at any token");
 
@@ -52,7 +50,7 @@ static struct help *help_of(const struct mur_peer *peer)
         helps = more;
         help_count = peer->process + 1;
     }
-    if (!helps[peer->process] && (helps[peer->process] = peer->transport->share(sizeof(struct help), &token))) {
+    if (!helps[peer->process] && (helps[peer->process] = mur_node_share(sizeof(struct help), &token))) {
         helps[peer->process]->token = token;
         helps[peer->process]->asker = mur_process.rank;
         helps[peer->process]->asked = peer->process;
@@ -60,53 +58,34 @@ static struct help *help_of(const struct mur_peer *peer)
     return helps[peer->process];
 }
 
-/* How many of all pages to take when `left` are left: nearly half first, then less and less. */
-static uint64_t chunk_pages(const struct help *help, uint64_t all, uint64_t left, bool is_first)
+static bool computes(const struct help *help)
 {
-    uint64_t pages = is_first ? all * 7 / 16 : left / 4;
-
-    if (help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE)
-        pages = STRIDE / PAGE;
-    pages = pages < CHUNK_MIN / PAGE ? CHUNK_MIN / PAGE : pages > CHUNK_MAX / PAGE ? CHUNK_MAX / PAGE : pages;
-    return pages < left ? pages : left;
+    return help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE;
 }
 
-/* The offset of a chunk that nobody else has; false: none is left. */
-static bool claim(struct help *help, bool from_back, uint64_t *offset, size_t *bytes)
+/* Takes the next chunk from a side's end; 0 units: none is left. */
+static struct mur_claim_part claim(struct help *help, enum mur_claim_side side, uint64_t *offset, size_t *bytes)
 {
-    uint64_t before = atomic_load_explicit(&help->claimed, memory_order_relaxed), front, back, pages;
-    uint64_t all = (help->bytes + PAGE - 1) / PAGE, start;
+    uint64_t unit = mur_claim_unit(help->bytes, PAGE);
+    struct mur_claim_chunks chunks = mur_claim_chunks_of(computes(help) ? STRIDE : 0, unit);
+    struct mur_claim_part part = mur_claim_take(&help->claim, 0, mur_claim_count(help->bytes, unit), side, &chunks);
 
-    do {
-        front = before & UINT32_MAX;
-        back = before >> 32;
-        if (front + back >= all)
-            return false;
-        pages = chunk_pages(help, all, all - front - back, from_back ? !back : !front);
-    } while (!atomic_compare_exchange_weak_explicit(&help->claimed, &before, before + (from_back ? pages << 32 : pages),
-                                                    memory_order_relaxed, memory_order_relaxed));
-    start = from_back ? all - back - pages : front;
-    *offset = start * PAGE;
-    *bytes = help->bytes - *offset < pages * PAGE ? help->bytes - *offset : pages * PAGE;
-    return true;
+    *offset = part.start * unit;
+    *bytes = part.units ? mur_claim_bytes(help->bytes, unit, part.start, part.units) : 0;
+    return part;
 }
 
 /* ---- the origin ---- */
 
-/* The target copies its last chunk; it needs nothing from here for that. */
+/* The target copies its last chunk. */
 static int wait_for_rest(struct help *help, int rank)
 {
-    for (int spins = 0; atomic_load_explicit(&help->done, memory_order_acquire) < help->bytes; spins++)
-        if (spins < SPINS)
-            mur_cpu_relax();
-        else
-            sched_yield();
-    return atomic_load_explicit(&help->has_failed, memory_order_relaxed)
-               ? mur_error(MPI_ERR_BUFFER,
-                           "rank %d could not reach the origin's buffer: is it smaller than its count "
-                           "says?",
-                           rank)
-               : MPI_SUCCESS;
+    mur_claim_wait(&help->claim, mur_claim_taken(mur_claim_look(&help->claim), MUR_CLAIM_BACK));
+    return mur_claim_has_failed(&help->claim) ? mur_error(MPI_ERR_BUFFER,
+                                                          "rank %d could not reach the origin's buffer: is it smaller "
+                                                          "than its count says?",
+                                                          rank)
+                                              : MPI_SUCCESS;
 }
 
 static bool ask(const struct mur_rma_arguments *a, struct mur_peer *peer, const struct help *help)
@@ -127,6 +106,7 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     struct help *help;
     uint64_t offset;
     size_t piece;
+    int one;
 
     if (a->win->targets[a->rank].way != MUR_WAY_COPIES || !mur_wait_polls())
         return false;
@@ -140,23 +120,19 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     help->kind = kind;
     help->reduction = leaf ? leaf->reduction : 0;
     help->basic = leaf ? (uint32_t)leaf->type->basic : 0;
-    atomic_store_explicit(&help->done, 0, memory_order_relaxed);
-    atomic_store_explicit(&help->has_failed, 0, memory_order_relaxed);
-    atomic_store_explicit(&help->claimed, 0, memory_order_relaxed);
+    mur_claim_open(&help->claim, 0);
     atomic_store_explicit(&help->is_asked, 1, memory_order_relaxed);
     if (!ask(a, peer, help)) { /* the frame publishes all of it */
         atomic_store_explicit(&help->is_asked, 0, memory_order_relaxed);
         return false;
     }
     *rc = MPI_SUCCESS;
-    while (claim(help, false, &offset, &piece)) {
-        int one = mur_rma_do_piece(a, kind, leaf, offset, piece);
-
+    while (claim(help, MUR_CLAIM_FRONT, &offset, &piece).units) {
+        one = mur_rma_do_piece(a, kind, leaf, offset, piece);
         *rc = *rc ? *rc : one;
-        atomic_fetch_add_explicit(&help->done, piece, memory_order_relaxed);
     }
-    piece = (size_t)wait_for_rest(help, a->rank);
-    *rc = *rc ? *rc : (int)piece;
+    one = wait_for_rest(help, a->rank);
+    *rc = *rc ? *rc : one;
     return true;
 }
 
@@ -177,12 +153,22 @@ static bool accumulate(struct mur_win *win, struct mur_peer *peer, const struct 
     bool brings = help->reduction != MUR_REDUCE_NO_OP, fetches = help->kind == MUR_RMA_GET_ACCUMULATE;
     struct mur_rma_leaf leaf;
 
-    if (brings && !peer->transport->read(peer, in, help->origin + offset, bytes))
+    if (brings && !mur_node_read(peer->local, in, help->origin + offset, bytes))
         return false;
     mur_rma_leaf_fill(&leaf, mur_type_find(mur_basics[help->basic].handle), (enum mur_reduction)help->reduction);
     if (mur_rma_apply(win, win->rank, &there, 1, &leaf, brings ? in : NULL, fetches ? out : NULL))
         return false;
-    return !fetches || peer->transport->write(peer, out, help->result + offset, bytes);
+    return !fetches || mur_node_write(peer->local, out, help->result + offset, bytes);
+}
+
+/* A unit of very large data may be more than a stride. */
+static bool accumulate_all(struct mur_win *win, struct mur_peer *peer, const struct help *help, uint64_t offset,
+                           size_t bytes)
+{
+    for (size_t done = 0; done < bytes; done += STRIDE)
+        if (!accumulate(win, peer, help, offset + done, bytes - done < STRIDE ? bytes - done : STRIDE))
+            return false;
+    return true;
 }
 
 /* The window lives as long as there are chunks: the origin waits for them. */
@@ -192,11 +178,11 @@ static bool help_with_chunk(struct helper *helper, uint64_t offset, size_t bytes
     struct help *help = helper->help;
     char *memory = (char *)((uintptr_t)win->targets[win->rank].memory + help->place + offset);
 
-    if (help->kind == MUR_RMA_ACCUMULATE || help->kind == MUR_RMA_GET_ACCUMULATE)
-        return accumulate(win, helper->peer, help, offset, bytes);
+    if (computes(help))
+        return accumulate_all(win, helper->peer, help, offset, bytes);
     if (help->kind == MUR_RMA_PUT)
-        return helper->peer->transport->read(helper->peer, memory, help->origin + offset, bytes);
-    return helper->peer->transport->write(helper->peer, memory, help->origin + offset, bytes);
+        return mur_node_read(helper->peer->local, memory, help->origin + offset, bytes);
+    return mur_node_write(helper->peer->local, memory, help->origin + offset, bytes);
 }
 
 static bool run(struct mur_task *task, bool *is_over)
@@ -205,11 +191,12 @@ static bool run(struct mur_task *task, bool *is_over)
     struct help *help = helper->help;
     uint64_t offset;
     size_t bytes;
+    struct mur_claim_part part = claim(help, MUR_CLAIM_BACK, &offset, &bytes);
 
-    if (claim(help, true, &offset, &bytes)) {
+    if (part.units) {
         if (!help_with_chunk(helper, offset, bytes))
-            atomic_store_explicit(&help->has_failed, 1, memory_order_relaxed);
-        atomic_fetch_add_explicit(&help->done, bytes, memory_order_release);
+            mur_claim_fail(&help->claim);
+        mur_claim_finish(&help->claim, part.units);
         return true;
     }
     *is_over = true;
@@ -221,13 +208,13 @@ static bool run(struct mur_task *task, bool *is_over)
 /* A process that cannot help does not answer, and is not asked again. */
 bool mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token)
 {
-    struct help *help = peer->transport->shared ? peer->transport->shared(token) : NULL;
+    struct help *help = peer->local >= 0 ? mur_node_shared(token) : NULL;
     struct helper *helper;
     bool is_over = false;
 
     if (!help || help->token != token || help->asker != peer->process || help->asked != mur_process.rank)
         return false;
-    helper = peer->transport->can_copy(peer) ? malloc(sizeof *helper) : NULL;
+    helper = mur_node_can_copy(peer->local) ? malloc(sizeof *helper) : NULL;
     if (!helper)
         return true;
     *helper = (struct helper){.task.run = run, .peer = peer, .help = help, .context = context};

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "boot/process.h"
 #include "engine/lock.h"
+#include "node/node.h"
 #include "rma/control.h"
 #include "rma/rma.h"
 
@@ -94,7 +95,7 @@ static void wait_for_word(struct mur_win_control *control, bool is_exclusive)
 
 void mur_rma_rouse(struct mur_win *win)
 {
-    mur_engine.peers[win->comm->processes[win->rank]].transport->rouse(win->near, win->near_count);
+    mur_node_rouse(win->near, win->near_count);
 }
 
 static void unlock_word(struct mur_win *win, struct mur_win_control *control, bool is_exclusive)

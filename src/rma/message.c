@@ -526,7 +526,7 @@ static void answer_arrived(struct mur_peer *peer, const struct mur_frame *frame,
 
 int mur_rma_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_ANSWER] = answer_arrived;
+    mur_engine.handlers[MUR_FRAME_ANSWER] = answer_arrived;
     mur_rma_serve_setup();
     mur_rma_bulk_setup();
     return MPI_SUCCESS;

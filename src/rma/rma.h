@@ -277,7 +277,7 @@ bool mur_rma_perform(struct mur_win *win, enum mur_rma_kind kind, const struct m
 struct mur_transport;
 
 /* This process's desk, for others of its node: a token; 0: there is no memory for it. */
-uint64_t mur_rma_desk_open(const struct mur_transport *transport);
+uint64_t mur_rma_desk_open(void);
 
 /* Lets the target perform an operation on dense data, now. False: nothing has happened. */
 bool mur_rma_errand(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,

@@ -251,6 +251,6 @@ void mur_rma_tell(struct mur_win *win, int rank, int what, int flags)
 
 void mur_rma_serve_setup(void)
 {
-    mur_frame_handlers[MUR_FRAME_ACCESS] = access_arrived;
-    mur_frame_handlers[MUR_FRAME_SYNC] = sync_arrived;
+    mur_engine.handlers[MUR_FRAME_ACCESS] = access_arrived;
+    mur_engine.handlers[MUR_FRAME_SYNC] = sync_arrived;
 }

@@ -6,8 +6,9 @@
  * know it by another number. Between processes only identities are told, which mean the same to all: a number for the
  * job, and the rank in its MPI_COMM_WORLD; and with them all that is needed to call the process.
  *
- * A number stays taken while a group holds it. Two processes are connected as long as a communicator has them both;
- * when the last one is disconnected they part: each tells the other BYE, and the link between them is gone. */
+ * A number stays taken while a group holds it, or messages of the process are kept. Two processes are connected as long
+ * as a communicator has them both; when the last one is disconnected they part: each tells the other BYE, and the link
+ * between them is gone. */
 #ifndef MUR_TRANSPORT_FOREIGN_H
 #define MUR_TRANSPORT_FOREIGN_H
 
@@ -39,11 +40,14 @@ struct mur_foreign {
 
 struct mur_peer;
 
-/* Called by the transport, from progress, when a foreign peer that is connected to this process is lost. */
-extern void (*mur_foreign_lost)(struct mur_peer *peer);
-
 /* Whether what came over a connection can be an identity. */
 bool mur_identity_is_sound(const struct mur_identity *identity);
+
+/* The foreign peer of that identity; NULL: unknown. */
+struct mur_peer *mur_foreign_find(uint64_t job, int rank);
+
+/* As "rank 3" or "rank 3 of another job". */
+const char *mur_peer_text(const struct mur_peer *peer, char text[64]);
 
 static inline bool mur_identity_precedes(const struct mur_identity *a, const struct mur_identity *b)
 {

@@ -9,12 +9,6 @@
 #include "mpi.h"
 #include "transport/foreign.h"
 
-bool mur_transport_has_unsent, mur_transport_has_early;
-bool mur_transport_has_yielded;
-uint64_t mur_transport_due;
-struct mur_awaited mur_awaited = {.frame.kind = MUR_AWAITED_NONE};
-void (*mur_foreign_lost)(struct mur_peer *peer);
-
 static const char *wanted(void)
 {
     const char *text = getenv("MUR_TRANSPORT");

@@ -19,6 +19,7 @@ LIBRARY = [
     {'match'},
     {'engine'},
     {'transport'},
+    {'node'},
     {'boot'},
     {'base'},
 ]
@@ -31,8 +32,9 @@ LAUNCHER = [
     {'base'},
 ]
 
-# The generated prototypes, for those who write a body beside its core.
-EXCEPTIONS = {'mpi/bodies.h'}
+# The generated prototypes, for those who write a body beside its core; and the engine's state, by which transports
+# deliver frames.
+EXCEPTIONS = {'mpi/bodies.h', 'engine/state.h'}
 
 
 def part_of(name):

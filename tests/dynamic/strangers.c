@@ -126,18 +126,18 @@ static void prove(int fd, struct mur_handshake *caller, const struct mur_challen
     CHECK(send(fd, &proof, sizeof proof, MSG_NOSIGNAL) == sizeof proof);
 }
 
-/* The time at which a rank that sleeps will wake (mur_transport_due, 0: none) is that of the stranger's end. */
+/* The time at which a rank that sleeps will wake (mur_engine.due, 0: none) is that of the stranger's end. */
 static void set_time_for_silent_one(const struct port *port)
 {
     double limit = MPI_Wtime() + PATIENCE_S;
     int fd = call(port);
 
-    CHECK(mur_transport_due == 0);
+    CHECK(mur_engine.due == 0);
     while (mur_tcp.silent_count == 0) {
         CHECK(MPI_Wtime() < limit);
         pass();
     }
-    CHECK(mur_transport_due > 0 && mur_transport_due / 1000000 <= mur_tcp_now() + 1000 * GREETING_S);
+    CHECK(mur_engine.due > 0 && mur_engine.due / 1000000 <= mur_tcp_now() + 1000 * GREETING_S);
     close(fd);
 }
 

@@ -11,7 +11,7 @@
 #include "base/clock.h"
 #include "base/counters.h"
 #include "engine/engine.h"
-#include "transport/tcp/tcp.h"
+#include "node/node.h"
 
 #include "test.h"
 
@@ -141,11 +141,11 @@ static void timer(void)
     await_sleep();
     before = count_passes();
     mur_engine_lock();
-    mur_transport_due = mur_clock_ns() + 1000000;
+    mur_engine.due = mur_clock_ns() + 1000000;
     mur_engine_unlock();
     await_passes(before + 1);
     mur_engine_lock();
-    mur_transport_due = 0;
+    mur_engine.due = 0;
     mur_engine_unlock();
 }
 
@@ -178,7 +178,7 @@ static void call_stays(void)
 
     await_sleep();
     mur_engine_lock();
-    call.fd = mur_tcp.wakeup;
+    call.fd = mur_node.doorbell;
     mur_engine_notify();
     for (int i = 0; i < 300; i++)
         mur_progress();

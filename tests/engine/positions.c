@@ -90,7 +90,7 @@ static void set_desks(uint64_t limit)
 
     for (int i = 0; rank == 0 && i < size; i++)
         if (window->targets[i].desk) {
-            _Atomic uint64_t *claimed = &window->targets[i].desk->joint.claimed;
+            _Atomic uint64_t *claimed = &window->targets[i].desk->joint.claim.word;
 
             atomic_store(claimed, (limit - 3) << 32 | (atomic_load(claimed) & UINT32_MAX));
         }

@@ -5,6 +5,7 @@
 
 #include "coll/collective.h"
 #include "engine/engine.h"
+#include "node/node.h"
 #include "object/comm.h"
 #include "object/op.h"
 #include "object/win.h"
@@ -37,7 +38,7 @@ static int is_refused(struct mur_frame frame, const void *data)
 {
     if (setjmp(refused))
         return 1;
-    mur_frame_handlers[frame.kind](peer, &frame, data);
+    mur_engine.handlers[frame.kind](peer, &frame, data);
     return 0;
 }
 
@@ -102,16 +103,15 @@ static int is_call_for_help_refused(uint64_t token)
  * that the peer has neither announced nor to release. */
 static void tokens(const struct mur_request *send)
 {
-    const struct mur_transport *transport = peer->transport;
     uint64_t wrong[] = {0, 1, 64, UINT64_MAX, UINT64_MAX - 63, UINT64_C(1) << 40, 0, 0, 0, 0};
     int *ones, *one;
 
-    if (transport->share) {
-        ones = transport->share(256, &wrong[6]);
+    if (peer->local >= 0) {
+        ones = mur_node_share(256, &wrong[6]);
         for (int i = 0; i < 64; i++)
             ones[i] = 1;
         wrong[7] = wrong[6] + 64 + 1;
-        one = transport->share(256, &wrong[8]);
+        one = mur_node_share(256, &wrong[8]);
         memset(one, 0, 256);
         one[1] = 1;
         if (send->transfer)

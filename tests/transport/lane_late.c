@@ -87,7 +87,7 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &me);
     if (mur_engine.peers[1 - me].local < 0)
         return test_skip("the ranks share no memory");
-    mur_frame_handlers[KIND] = check_frame;
+    mur_engine.handlers[KIND] = check_frame;
     MPI_Win_allocate_shared(64, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &turns, &win);
     MPI_Win_shared_query(win, 0, &(MPI_Aint){0}, &(int){0}, &turns);
     MPI_Barrier(MPI_COMM_WORLD);

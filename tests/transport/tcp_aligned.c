@@ -79,7 +79,7 @@ int main(int argc, char **argv)
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     random_start();
-    mur_frame_handlers[KIND] = check_frame;
+    mur_engine.handlers[KIND] = check_frame;
     if (mur_settings.tcp_buffer && mur_settings.tcp_buffer < LARGE / 4) /* many reads for each frame */
         frames /= 4;
     MPI_Barrier(MPI_COMM_WORLD);

@@ -10,7 +10,8 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "base/settings.h"
-#include "engine/cores.h"
+#include "node/cores.h"
+#include "node/node.h"
 
 enum {
     PROBED = 8 << 10,     /* bytes whose writing is timed */
@@ -186,7 +187,6 @@ static void reset(struct mur_board_memory *memory)
 
 struct mur_board_memory *mur_board_allocate(int ranks, const struct mur_board *like, uint64_t *token)
 {
-    const struct mur_transport *transport = mur_engine.transport;
     struct owned *owned;
 
     for (owned = owned_boards; owned; owned = owned->next)
@@ -199,7 +199,7 @@ struct mur_board_memory *mur_board_allocate(int ranks, const struct mur_board *l
         owned = malloc(sizeof *owned);
         if (!owned)
             return NULL;
-        owned->memory = transport->share(mur_board_bytes(ranks), &owned->token);
+        owned->memory = mur_node_share(mur_board_bytes(ranks), &owned->token);
         if (!owned->memory) {
             free(owned);
             return NULL;
@@ -247,7 +247,7 @@ struct mur_board *mur_board_second(struct mur_board *board)
         token = make_second(board);
     if (token == NO_SECOND)
         return board;
-    board->second = mur_board_open(mur_engine.transport->shared(token), board->rank, board->size, board->processes);
+    board->second = mur_board_open(mur_node_shared(token), board->rank, board->size, board->processes);
     return board->second;
 }
 
@@ -259,7 +259,7 @@ static void close_second(struct mur_board *board)
 
     if (!token || token >= SECOND_CLAIMED)
         return;
-    memory = mur_engine.transport->shared(token);
+    memory = mur_node_shared(token);
     atomic_fetch_sub_explicit(&memory->users, 1, memory_order_release);
     free(board->second);
 }
@@ -305,26 +305,26 @@ void mur_board_write(struct mur_board *board, void *out_, const void *in_, size_
 
 void mur_board_rouse(const struct mur_board *board, int rank)
 {
-    mur_engine.transport->rouse(&board->processes[rank], 1);
+    mur_node_rouse(&board->processes[rank], 1);
 }
 
 void mur_board_post(struct mur_board *board, uint64_t number)
 {
     atomic_store_explicit(&mur_board_line(board, board->rank, number)->number, number, memory_order_release);
-    mur_engine.transport->rouse(board->processes, board->size);
+    mur_node_rouse(board->processes, board->size);
 }
 
 void mur_board_pass(struct mur_board *board)
 {
     atomic_store_explicit(&board->phases[board->rank].value, ++board->phase, memory_order_release);
-    mur_engine.transport->rouse(board->processes, board->size);
+    mur_node_rouse(board->processes, board->size);
 }
 
 void mur_board_arrive(struct mur_board *board, int rank)
 {
     atomic_store_explicit(&board->phases[board->rank].arrived, board->arrival, memory_order_release);
     if (rank == MUR_BOARD_EVERYBODY)
-        mur_engine.transport->rouse(board->processes, board->size);
+        mur_node_rouse(board->processes, board->size);
     else if (rank != board->rank)
         mur_board_rouse(board, rank);
 }

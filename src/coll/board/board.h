@@ -24,7 +24,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
+#include "engine/claim.h"
 #include "engine/engine.h"
+#include "engine/pace.h"
 
 enum {
     MUR_BOARD_DEPTH = 256, /* lines of a rank, */
@@ -63,10 +65,9 @@ struct mur_board_phase {
 /* Instead of data: where they are, for both sides to copy chunks from buffer to buffer. */
 struct mur_board_offer {
     uint64_t from;
-    _Atomic uint64_t to;         /* 0 until the receiver has said where; released, the sender acquires */
-    _Atomic uint32_t claimed;    /* chunks: by the receiver, from the front, and << 16 by the sender, from the back */
-    _Atomic uint32_t done;       /* by both; released, the receiver acquires */
-    _Atomic uint32_t has_failed; /* the system has refused to copy a chunk; published with `done` */
+    _Atomic uint64_t to;    /* 0 until the receiver has said where; released, the sender acquires */
+    struct mur_claim claim; /* chunks: the receiver takes them from the front, the sender from the back; it has
+                             * failed if the system has refused to copy one */
 };
 
 struct mur_board_head {
@@ -93,9 +94,8 @@ struct mur_board_channel {
     struct mur_board_head *offered; /* an offer that waits to be read */
     /* how large data are sent */
     int way;
-    uint64_t began;    /* nanoseconds */
-    uint32_t times[2]; /* of each way, picoseconds a byte; 0: not known */
-    uint32_t since_tried;
+    uint64_t began; /* nanoseconds */
+    struct mur_pace pace;
 };
 
 struct mur_board_memory {

@@ -16,6 +16,7 @@
 #include "base/copy.h"
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "node/node.h"
 
 enum {
     OFFER_BYTES = 128 << 10, /* from here on copying once by system calls is faster than copying twice */
@@ -150,9 +151,9 @@ static bool send_piece(struct mur_board *board, size_t pair, struct mur_board_ch
 
 /* ---- offers ---- */
 
-static struct mur_peer *peer_of(const struct mur_board_op *op, int rank)
+static int local_of(const struct mur_board_op *op, int rank)
 {
-    return &mur_engine.peers[op->board->processes[rank]];
+    return mur_node.local_of[op->board->processes[rank]];
 }
 
 /* Where all exchange something, everybody reads a half and writes a half; otherwise whoever comes first does more. */
@@ -170,12 +171,10 @@ static size_t chunk_of(const struct mur_board_op *op, size_t bytes)
 static bool is_to_be_offered(const struct mur_board_op *op, int rank, size_t pair, const struct block *block,
                              size_t bytes)
 {
-    const struct mur_transport *transport = mur_engine.transport;
-
     return bytes >= OFFER_BYTES && !op->board->channels[rank].is_refused && block->type->is_dense &&
-           transport->can_copy && !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
+           !(op->c.kind == MUR_ALLTOALL && op->c.from.buffer == MPI_IN_PLACE) &&
            atomic_load_explicit(&op->board->reads[pair].can_copy, memory_order_relaxed) &&
-           transport->can_copy(peer_of(op, rank));
+           mur_node_can_copy(local_of(op, rank));
 }
 
 static void offer(struct mur_board *board, size_t pair, struct mur_board_channel *channel, const struct block *block,
@@ -187,42 +186,37 @@ static void offer(struct mur_board *board, size_t pair, struct mur_board_channel
     head->is_offer = true;
     head->offer.from = (uintptr_t)block->buffer;
     atomic_store_explicit(&head->offer.to, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.claimed, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.done, 0, memory_order_relaxed);
-    atomic_store_explicit(&head->offer.has_failed, 0, memory_order_relaxed);
+    mur_claim_open(&head->offer.claim, 0);
     channel->offered = head;
     atomic_store_explicit(&head->number, ++channel->sent, memory_order_release); /* pairs with receive_piece */
 }
 
-/* Claims the next chunk of an offer from this side's end; false: none is left. */
-static bool claim(const struct mur_board_op *op, struct mur_board_head *head, bool is_sender, size_t *at, size_t *some)
+/* Takes the next chunk of an offer from this side's end; false: none is left. */
+static bool claim(const struct mur_board_op *op, struct mur_board_head *head, enum mur_claim_side side, size_t *at,
+                  size_t *some)
 {
-    struct mur_board_offer *offer = &head->offer;
-    size_t bytes = head->bytes, chunk = chunk_of(op, bytes), chunks = (bytes + chunk - 1) / chunk, number;
-    uint32_t claimed = atomic_load_explicit(&offer->claimed, memory_order_relaxed);
+    static const struct mur_claim_chunks one = {.even = 1};
+    size_t bytes = head->bytes, chunk = chunk_of(op, bytes);
+    struct mur_claim_part part = mur_claim_take(&head->offer.claim, 0, mur_claim_count(bytes, chunk), side, &one);
 
-    do
-        if ((claimed & 0xffff) + (claimed >> 16) >= chunks)
-            return false;
-    while (!atomic_compare_exchange_weak_explicit(&offer->claimed, &claimed, claimed + (is_sender ? 1u << 16 : 1),
-                                                  memory_order_relaxed, memory_order_relaxed));
-    number = is_sender ? chunks - 1 - (claimed >> 16) : claimed & 0xffff;
-    *at = number * chunk;
-    *some = bytes - *at < chunk ? bytes - *at : chunk;
+    if (!part.units)
+        return false;
+    *at = part.start * chunk;
+    *some = mur_claim_bytes(bytes, chunk, part.start, 1);
     return true;
 }
 
 static bool has_failed(const struct mur_board_head *head)
 {
-    return atomic_load_explicit(&head->offer.has_failed, memory_order_relaxed);
+    return mur_claim_has_failed(&head->offer.claim);
 }
 
 /* Counts a chunk; whoever sees all of them counted sees whether one has failed. */
 static void finish_chunk(struct mur_board_head *head, bool is_copied)
 {
     if (!is_copied)
-        atomic_store_explicit(&head->offer.has_failed, 1, memory_order_relaxed);
-    atomic_fetch_add_explicit(&head->offer.done, 1, memory_order_release); /* pairs with is_complete */
+        mur_claim_fail(&head->offer.claim);
+    mur_claim_finish(&head->offer.claim, 1);
 }
 
 /* Sender: writes chunks to where the receiver wants them. Whether there was one. */
@@ -232,10 +226,10 @@ static bool write_chunks(struct mur_board_op *op, int rank, struct mur_board_hea
     bool has_moved = false;
     size_t at, some;
 
-    while (to && claim(op, head, true, &at, &some)) {
+    while (to && claim(op, head, MUR_CLAIM_BACK, &at, &some)) {
         char *from = (char *)(uintptr_t)head->offer.from + at;
 
-        finish_chunk(head, has_failed(head) || mur_engine.transport->write(peer_of(op, rank), from, to + at, some));
+        finish_chunk(head, has_failed(head) || mur_node_write(local_of(op, rank), from, to + at, some));
         has_moved = true;
     }
     return has_moved;
@@ -243,9 +237,7 @@ static bool write_chunks(struct mur_board_op *op, int rank, struct mur_board_hea
 
 static bool is_complete(const struct mur_board_op *op, struct mur_board_head *head)
 {
-    size_t chunk = chunk_of(op, head->bytes);
-
-    return atomic_load_explicit(&head->offer.done, memory_order_acquire) == (head->bytes + chunk - 1) / chunk;
+    return mur_claim_done(&head->offer.claim) == mur_claim_count(head->bytes, chunk_of(op, head->bytes));
 }
 
 /* Receiver: reads chunks, and tells the sender where others may be written, if they go there as they are. */
@@ -260,18 +252,18 @@ static void read_offer(struct mur_board_op *op, int rank, struct mur_board_head 
         atomic_store_explicit(&head->offer.to, (uintptr_t)block->buffer, memory_order_release); /* with write_chunks */
         mur_board_rouse(op->board, rank);
     }
-    while (claim(op, head, false, &at, &some)) {
+    while (claim(op, head, MUR_CLAIM_FRONT, &at, &some)) {
         uint64_t from = head->offer.from + at;
         bool is_copied = true;
 
         if (is_straight && !has_failed(head))
-            is_copied = mur_engine.transport->read(peer_of(op, rank), block->buffer + at, from, some);
+            is_copied = mur_node_read(local_of(op, rank), block->buffer + at, from, some);
         mur_cursor_start(&cursor, block->buffer, block->count, block->type);
         mur_cursor_seek(&cursor, at < room ? at : room);
         for (size_t done = 0, part; !is_straight && is_copied && done < some && at + done < room; done += part) {
             part = some - done < sizeof piece ? some - done : sizeof piece;
             part = room - at - done < part ? room - at - done : part;
-            is_copied = mur_engine.transport->read(peer_of(op, rank), piece, from + done, part);
+            is_copied = mur_node_read(local_of(op, rank), piece, from + done, part);
             mur_cursor_unpack(&cursor, piece, is_copied ? part : 0);
         }
         finish_chunk(head, is_copied);
@@ -283,9 +275,6 @@ static void read_offer(struct mur_board_op *op, int rank, struct mur_board_head 
  * cores, many pieces are many changes of hands. */
 static int choose_way(const struct mur_board *board, struct mur_board_channel *channel, size_t bytes)
 {
-    const uint32_t *times = channel->times;
-    int better = times[PIECES] && times[PIECES] < times[OFFER] ? PIECES : OFFER;
-
     if (channel->has_chosen)
         return channel->way;
     channel->has_chosen = true;
@@ -293,26 +282,15 @@ static int choose_way(const struct mur_board *board, struct mur_board_channel *c
     if (bytes < TIMED_PIECES * board->piece || !mur_wait_polls())
         return channel->way = OFFER;
     channel->began = mur_clock_ns();
-    channel->way = better;
-    if (times[OFFER] && (!times[PIECES] || ++channel->since_tried >= TRIED_EVERY)) {
-        channel->since_tried = 0;
-        channel->way = 1 - better;
-    }
-    return channel->way;
+    return channel->way = mur_pace_choose(&channel->pace, OFFER, TRIED_EVERY);
 }
 
-/* A better time is believed at once, a worse one may be chance. */
 static void take_time(struct mur_board_channel *channel, size_t bytes)
 {
-    uint32_t *known = &channel->times[channel->way];
-    uint64_t time;
-
     if (!channel->began)
         return;
-    time = (mur_clock_ns() - channel->began) * 1000 / bytes + 1;
+    mur_pace_learn(&channel->pace, channel->way, bytes, mur_clock_ns() - channel->began);
     channel->began = 0;
-    time = time < 1000000 ? time : 1000000;
-    *known = !*known || time < *known ? (uint32_t)time : (uint32_t)((3 * *known + time) / 4);
 }
 
 /* The receiver has read the offer, or one of both has failed at it: then it was in vain, and pieces follow. */
@@ -381,7 +359,7 @@ static void tell_sender(struct mur_board_op *op, int rank, size_t pair, struct m
     if (channel->has_told)
         return;
     channel->has_told = true;
-    if (mur_engine.transport->can_copy && mur_engine.transport->can_copy(peer_of(op, rank)))
+    if (mur_node_can_copy(local_of(op, rank)))
         atomic_store_explicit(&op->board->reads[pair].can_copy, 1, memory_order_relaxed);
 }
 

@@ -166,7 +166,7 @@ bool mur_board_waits_in_vain(struct mur_board_op *op)
 {
     struct mur_board *board = op->board;
 
-    if (__builtin_expect(!mur_wait_is_long, 1) || board->current != op->ticket || op->is_running)
+    if (__builtin_expect(!mur_engine.wait_is_long, 1) || board->current != op->ticket || op->is_running)
         return false;
     if (mur_board_is_broken(board))
         mur_board_refuse(op);

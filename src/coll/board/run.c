@@ -13,6 +13,7 @@
 #include "datatype/layout.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "node/node.h"
 #include "object/request.h"
 
 void mur_board_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out)
@@ -264,7 +265,7 @@ int mur_board_keep(const struct mur_algorithm *algorithm, const struct mur_colle
 
     if (rc || !token)
         return rc;
-    board = mur_board_open(mur_engine.transport->shared(token), comm->rank, comm->size, comm->processes);
+    board = mur_board_open(mur_node_shared(token), comm->rank, comm->size, comm->processes);
     bytes = sizeof *op + mur_hold_measure(c, comm, &held);
     made = board ? mur_request_create_composite(&persistent, comm, NULL, bytes, true) : NULL;
     if (!made) {

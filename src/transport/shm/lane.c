@@ -23,7 +23,7 @@ void mur_express_setup(void)
 {
     static struct mur_record none;
 
-    for (int i = 0; i < mur_shm.size; i++)
+    for (int i = 0; i < mur_node.size; i++)
         mur_shm.in[i].express = (struct mur_express){.record = &none, .turn = 1};
 }
 
@@ -33,12 +33,12 @@ static __attribute__((noinline)) struct mur_lane_out *lane_open(struct mur_peer 
     struct mur_lane_out *out = &mur_shm.out[peer->local];
     size_t bytes = sizeof(struct mur_lane) + (size_t)mur_shm.lane_halves * MUR_HALF_LINE +
                    mur_shm.lane_bytes[MUR_RING_SMALL] + mur_shm.lane_bytes[MUR_RING_LARGE];
-    struct mur_lane *lane = mur_shm_allocate_lane(bytes);
+    struct mur_lane *lane = mur_node_allocate_lane(bytes);
 
     if (!lane)
         mur_boot_abort(1, "the node's shared memory is used up by lanes between ranks; set MUR_SHM_LANE_BYTES and "
                           "MUR_SHM_LANE_SLOTS to smaller values");
-    lane->sender = mur_shm.rank;
+    lane->sender = mur_node.rank;
     lane->receiver = peer->local;
     lane->halves = mur_shm.lane_halves;
     memcpy(lane->bytes, mur_shm.lane_bytes, sizeof lane->bytes);
@@ -163,7 +163,7 @@ static inline struct mur_payload_ring *find_ring(struct mur_lane_out *out, uint3
 /* Rings where the receiver does not look by itself. */
 static inline void ring_if_parked(struct mur_lane_out *out)
 {
-    if (__builtin_expect(atomic_load_explicit(&mur_shm.node->needs_fence, memory_order_relaxed), 0))
+    if (__builtin_expect(atomic_load_explicit(&mur_node.memory->needs_fence, memory_order_relaxed), 0))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst); /* the receiver's membarrier is the other half, see shm.h */
@@ -361,13 +361,13 @@ static inline void publish(struct mur_lane_in *in)
     for (int i = 0; i < MUR_RINGS; i++)
         atomic_store_explicit(&lane->consumed_bytes[i], in->ring[i].next, memory_order_release);
     atomic_store_explicit(&lane->consumed_halves, in->next_half, memory_order_release);
-    if (__builtin_expect(atomic_load_explicit(&mur_shm.node->needs_fence, memory_order_relaxed), 0))
+    if (__builtin_expect(atomic_load_explicit(&mur_node.memory->needs_fence, memory_order_relaxed), 0))
         atomic_thread_fence(memory_order_seq_cst);
     else
         atomic_signal_fence(memory_order_seq_cst); /* the sleeping sender's membarrier is the other half */
     if (__builtin_expect(atomic_load_explicit(&lane->wants_room, memory_order_relaxed), 0) &&
         atomic_exchange_explicit(&lane->wants_room, 0, memory_order_relaxed))
-        mur_shm_wake(&mur_shm.node->ranks[lane->sender]);
+        mur_node_wake(lane->sender);
 }
 
 enum { PLACED_MIN = 4096 };
@@ -375,8 +375,9 @@ enum { PLACED_MIN = 4096 };
 /* Where the data of a large frame goes at once; NULL: it stays in the ring until the handler is called. */
 static unsigned char *place_of(struct mur_lane_in *in, const struct mur_record *record)
 {
-    mur_frame_placer *placer = mur_frame_placers[record->frame.kind];
+    mur_frame_placer *placer = mur_engine.placers[record->frame.kind];
 
+    in->is_asked = placer;
     return placer ? placer(in->peer, &record->frame) : NULL;
 }
 
@@ -471,7 +472,7 @@ static inline int poll_lane(struct mur_lane_in *in)
     do {
         struct mur_record *record = mur_lane_next(in);
         const void *data;
-        bool is_express;
+        bool is_express, is_placed = false;
 
         if (!record)
             break;
@@ -481,11 +482,16 @@ static inline int poll_lane(struct mur_lane_in *in)
             data = take_large(in, record);
             if (!data)
                 break;
+            is_placed = in->is_asked;
+            in->is_asked = false;
         }
         is_express = pass(in, record);
-        mur_deliver(in->peer, &record->frame, data);
+        if (__builtin_expect(is_placed, 0))
+            mur_deliver_placed(in->peer, &record->frame, data);
+        else
+            mur_deliver(in->peer, &record->frame, data);
         in->express.is_ours |= is_express;
-    } while (++frames < BATCH && !mur_awaited.is_met);
+    } while (++frames < BATCH && !mur_engine.awaited.is_met);
 
     if (frames) {
         in->idle_passes = 0;
@@ -539,7 +545,7 @@ int mur_lanes_poll(void)
 {
     int frames = 0;
 
-    if (atomic_load_explicit(&mur_shm.node->ranks[mur_shm.rank].rung, memory_order_relaxed))
+    if (atomic_load_explicit(&mur_node_own_block()->rung, memory_order_relaxed))
         mur_lanes_take_rung();
     for (int i = 0; i < mur_shm.hot_count; i++)
         frames += poll_lane(mur_shm.hot[i]);

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Inside the shared-memory transport: the structure of the node's memory, and of a lane.
- *
- *   node memory   header | one rank block a local rank | common memory | heap of what is shared | lanes
- *   beyond        the file goes on behind it: memory of any size that is mapped on its own, and given back
- *   lane          one sender, one receiver; a ring of records, and beside it a ring of payload bytes
+/* Inside the shared-memory transport: lanes, in the node's memory (node/node.h). A lane has one sender and one
+ * receiver; a ring of records, and beside it rings of payload bytes.
  *
  * A frame is one record: half a cache line, which has room for eight bytes of data, or a whole one for up to
  * MUR_RECORD_BYTES, so a small message is one cache line that moves once, and two of the smallest can share it; more
@@ -38,12 +35,11 @@
 
 #include <stdatomic.h>
 #include <stdint.h>
-#include <sys/un.h>
 
+#include "engine/state.h"
+#include "node/node.h"
 #include "transport/transport.h"
 
-#define MUR_CACHE_LINE    64
-#define MUR_ALIGNED_LINE  __attribute__((aligned(MUR_CACHE_LINE)))
 #define MUR_HALF_LINE     32
 #define MUR_HALF_BYTES    8    /* data in a record of half a line */
 #define MUR_RECORD_BYTES  40   /* in one of a whole line */
@@ -83,9 +79,6 @@ static inline uint32_t mur_rest_written(uint64_t rest, uint32_t bytes)
  * Whatever is larger, or finds the small ring full, goes through the large one. */
 enum mur_ring_kind { MUR_RING_SMALL, MUR_RING_LARGE, MUR_RINGS };
 
-/* Offsets are bytes from the start of the node's memory; 0 is none. */
-typedef uint64_t mur_offset;
-
 struct mur_lane {
     /* written rarely, by both sides */
     _Atomic uint32_t is_parked;  /* the receiver does not poll; ring */
@@ -99,32 +92,6 @@ struct mur_lane {
     _Atomic uint64_t consumed_halves MUR_ALIGNED_LINE;
     _Atomic uint64_t consumed_bytes[MUR_RINGS];
     unsigned char records[] MUR_ALIGNED_LINE; /* then the payload rings */
-};
-
-struct mur_rank_block {
-    _Atomic uint32_t is_asleep MUR_ALIGNED_LINE; /* futex word: not 0 while the rank sleeps or is about to */
-    _Atomic mur_offset rung MUR_ALIGNED_LINE;    /* stack of lanes that have something for this rank */
-    _Atomic uint32_t has_left MUR_ALIGNED_LINE;  /* the rank is outside of MPI, until it opens another session */
-    _Atomic uint32_t is_watched;                 /* some rank wants to be woken when that becomes 1 */
-    _Atomic uint32_t is_ready;                   /* what follows is filled in */
-    int32_t pid;
-    uint64_t probe;    /* address, in the rank's memory, of its pid: peers try to read it */
-    uint64_t cpus[16]; /* affinity mask */
-    /* the socket of a rank that sleeps in the network: set once, before it first sleeps */
-    struct sockaddr_un doorbell;
-    uint32_t doorbell_length;
-};
-
-/* is_asleep: 0, or how the rank is woken. */
-enum { MUR_AWAKE, MUR_ASLEEP_FUTEX, MUR_ASLEEP_DOORBELL };
-
-struct mur_node {
-    _Atomic uint32_t needs_fence; /* some rank has no membarrier: senders fence themselves */
-    _Atomic uint32_t sleepers;    /* ranks that sleep or are about to */
-    _Atomic mur_offset heap;      /* bytes in use of the heap's first half */
-    _Atomic mur_offset lanes;     /* of its second half */
-    _Atomic uint64_t beyond;      /* bytes of the node's file handed out behind this memory (map.c) */
-    struct mur_rank_block ranks[];
 };
 
 /* One end's view of a payload ring. */
@@ -156,8 +123,6 @@ struct mur_lane_out {
     bool is_primed;  /* the lines where as many go next are in this core's cache, unless they are not done with */
 };
 
-enum mur_copy_state { MUR_COPY_UNTRIED, MUR_COPY_WORKS, MUR_COPY_REFUSED };
-
 struct mur_lane_in {
     struct mur_lane *lane;
     struct mur_peer *peer;
@@ -167,40 +132,22 @@ struct mur_lane_in {
     uint32_t idle_passes;
     /* of a frame whose data is still being written */
     bool is_begun;
+    bool is_asked;        /* the protocol was asked for the place of the frame's data: mur_deliver_placed */
     unsigned char *place; /* where its data goes at once; NULL: it stays in the ring until all of it is there */
     uint32_t seen;        /* bytes that were there at the last look, and have gone to `place` */
 };
 
 struct mur_shm {
-    struct mur_node *node;
-    uint64_t node_bytes;
-    struct mur_peer *world;  /* by process */
-    struct mur_peer **peers; /* [size] by local rank */
-    int rank, size;          /* local */
-    int ringer;              /* a socket that rings mates' doorbells; -1: there are no mates */
-    int doorbell;            /* the same socket, with a name; -1: this process sleeps on the futex */
-    size_t common_bytes;     /* between the rank blocks and the heap */
+    struct mur_peer **peers; /* [mur_node.size] by local rank */
     uint32_t lane_halves, lane_bytes[MUR_RINGS];
-    struct mur_lane_out *out; /* [size] */
-    struct mur_lane_in *in;   /* [size] by the sender's local rank */
-    struct mur_lane_in **hot; /* [size] polled in every pass */
+    struct mur_lane_out *out; /* [mur_node.size] */
+    struct mur_lane_in *in;   /* [mur_node.size] by the sender's local rank */
+    struct mur_lane_in **hot; /* [mur_node.size] polled in every pass */
     int hot_count;
     uint32_t passes; /* of polling, to look for silent lanes now and then */
-    bool has_membarrier, can_demote;
-    uint8_t *copy_state; /* [size] enum mur_copy_state: whether this process may copy from and to the rank's memory */
-    int32_t pid;
+    bool can_demote;
 };
 extern struct mur_shm mur_shm;
-
-static inline void *mur_shm_at(mur_offset offset)
-{
-    return (char *)mur_shm.node + offset;
-}
-
-static inline mur_offset mur_shm_offset(const void *address)
-{
-    return (mur_offset)((const char *)address - (const char *)mur_shm.node);
-}
 
 static inline struct mur_record *mur_lane_record(struct mur_lane *lane, uint64_t half)
 {
@@ -248,12 +195,6 @@ static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
     return record ? record : express;
 }
 
-/* Zeroed memory for a lane, aligned to cache lines; NULL when all is used up. Never given back. */
-void *mur_shm_allocate_lane(size_t bytes);
-
-/* shm.c: as the setting wants it, or the processor. */
-size_t mur_shm_eager_max(void);
-
 /* lane.c */
 void mur_express_setup(void);
 void mur_lane_rings(struct mur_lane *lane, struct mur_payload_ring ring[MUR_RINGS]);
@@ -265,34 +206,11 @@ int64_t mur_lane_take(struct mur_peer *peer, const struct mur_frame *wanted, voi
 
 /* sleep.c */
 bool mur_shm_prepare_sleep(const struct mur_peer *refused);
-void mur_shm_sleep(uint64_t until);
-void mur_shm_end_sleep(void);
-void mur_shm_wake_self(void);
 void mur_shm_ring(struct mur_lane *lane);
-void mur_shm_wake(struct mur_rank_block *block);
-int mur_shm_make_ringer(void);
-void mur_shm_forked(void);
-int mur_shm_doorbell(void);
-void mur_shm_rouse(const int *processes, int count);
 void mur_shm_leave(void);     /* this process is outside of MPI from now on, */
 void mur_shm_come_back(void); /* and inside again */
 bool mur_shm_has_left(struct mur_peer *peer);
 void mur_lanes_take_rung(void);
 void mur_lanes_park_idle(void);
-void mur_shm_barrier_setup(void);
-
-/* copy.c */
-bool mur_shm_can_copy(struct mur_peer *peer);
-bool mur_shm_read(struct mur_peer *peer, void *local, uint64_t remote, size_t bytes);
-bool mur_shm_write(struct mur_peer *peer, const void *local, uint64_t remote, size_t bytes);
-bool mur_shm_move(struct mur_peer *peer, bool is_write, const struct iovec *local, int local_count,
-                  const struct iovec *remote, int remote_count);
-
-/* map.c */
-void *mur_shm_map(size_t bytes, uint64_t *token);
-void mur_shm_unmap(void *memory, size_t bytes);
-void mur_shm_discard(uint64_t token, size_t bytes);
-
-extern struct mur_transport mur_shm_transport;
 
 #endif

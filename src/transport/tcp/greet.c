@@ -384,7 +384,7 @@ static struct mur_peer *caller(const struct mur_hello *hello)
     if (hello->to != mur_process.rank)
         return NULL;
     if (hello->purpose == MUR_PURPOSE_FOREIGN) {
-        struct mur_peer *peer = mur_tcp_find(hello->job, hello->from);
+        struct mur_peer *peer = mur_foreign_find(hello->job, hello->from);
 
         return peer && !peer->foreign->is_lost ? peer : NULL; /* lost is lost: others count on it */
     }
@@ -414,7 +414,7 @@ static uint64_t connections_of(const struct mur_peer *peer)
 /* Of callers who have said their hello: they know the secret, and a peer has one call under way at a time. */
 static bool are_too_many(void)
 {
-    return mur_tcp.called_count >= 2 * (mur_tcp.peer_count + mur_tcp.foreign_count) + CALLED_MORE;
+    return mur_tcp.called_count >= 2 * (mur_tcp.peer_count + mur_engine.foreign_count) + CALLED_MORE;
 }
 
 static void greeted(struct mur_greeting *greeting)

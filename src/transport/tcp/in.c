@@ -61,14 +61,14 @@ static inline void check(const struct mur_link *link, const struct mur_frame *fr
     if (__builtin_expect(frame->kind >= MUR_TCP_ACK, 0)) {
         if (frame->kind > MUR_TCP_BYE || frame->bytes != sizeof(uint64_t))
             cannot_be(link, "a frame of an unknown kind");
-    } else if (__builtin_expect(frame->kind >= MUR_FRAME_KINDS_MAX || !mur_frame_handlers[frame->kind] ||
+    } else if (__builtin_expect(frame->kind >= MUR_FRAME_KINDS_MAX || !mur_engine.handlers[frame->kind] ||
                                     frame->bytes > FRAME_LIMIT,
                                 0)) {
         cannot_be(link, "a frame that cannot be");
     }
 }
 
-static inline void deliver(struct mur_link *link, struct mur_frame *frame, const void *data)
+static inline void deliver(struct mur_link *link, struct mur_frame *frame, const void *data, bool is_placed)
 {
     if (__builtin_expect(frame->kind >= MUR_TCP_ACK, 0)) {
         take_own(link, frame, data);
@@ -80,7 +80,10 @@ static inline void deliver(struct mur_link *link, struct mur_frame *frame, const
         link->wants_ack = true;
         frame->flags &= (uint16_t)~MUR_TCP_ACK_NOW;
     }
-    mur_deliver(link->peer, frame, data);
+    if (is_placed)
+        mur_deliver_placed(link->peer, frame, data);
+    else
+        mur_deliver(link->peer, frame, data);
 }
 
 /* ---- frames that come in part ---- */
@@ -89,7 +92,7 @@ static inline void deliver(struct mur_link *link, struct mur_frame *frame, const
 static void begin_place(struct mur_link *link, const struct mur_tcp_header *header, const char *data, size_t have)
 {
     const struct mur_frame *frame = &header->frame;
-    mur_frame_placer *placer = mur_frame_placers[frame->kind];
+    mur_frame_placer *placer = mur_engine.placers[frame->kind];
 
     link->header = *header;
     if (frame->bytes >= LARGE)
@@ -113,7 +116,7 @@ static void end_place(struct mur_link *link)
 
     link->pad = (unsigned)(mur_tcp_padded(frame.bytes) - frame.bytes);
     link->place = link->bounce = NULL;
-    deliver(link, &frame, data);
+    deliver(link, &frame, data, true);
     free(bounce);
 }
 
@@ -147,7 +150,7 @@ static int parse(struct mur_link *link, char *at, const char *end)
         if (header->frame.bytes >= LARGE)
             link->large = LARGE_READS;
         at += sizeof *header + mur_tcp_padded(header->frame.bytes);
-        deliver(link, &header->frame, header + 1);
+        deliver(link, &header->frame, header + 1, false);
         frames++;
     }
     if (at > end)

@@ -22,6 +22,7 @@
 #include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
+#include "transport/port.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -255,7 +256,7 @@ bool mur_link_is_over(const struct mur_link *link)
     return !link || link->state == MUR_LINK_ENDED || link->state == MUR_LINK_LOST;
 }
 
-void mur_link_lose(struct mur_peer *peer)
+void mur_port_lose(struct mur_peer *peer)
 {
     struct mur_link *link = mur_link_find(peer);
 
@@ -273,8 +274,8 @@ static void lose(struct mur_link *link, const char *what)
 
     describe_tries(link, tries, sizeof tries);
     snprintf(foreign->fate, sizeof foreign->fate, "%s (tried %s)", what, tries);
-    mur_link_lose(peer);
-    mur_foreign_lost(peer);
+    mur_port_lose(peer);
+    mur_engine.peer_lost(peer);
 }
 
 /* Nobody is at any of the peer's addresses that are known. */
@@ -493,7 +494,7 @@ void mur_link_answer_bye(struct mur_link *link)
     mur_link_say_bye(link);
 }
 
-bool mur_link_part(struct mur_peer *peer)
+bool mur_port_part(struct mur_peer *peer)
 {
     struct mur_link *link = peer->link;
 
@@ -505,7 +506,7 @@ bool mur_link_part(struct mur_peer *peer)
     return link->state == MUR_LINK_ENDED;
 }
 
-void mur_link_free(struct mur_peer *peer)
+void mur_port_forget(struct mur_peer *peer)
 {
     struct mur_link *link = peer->link;
 
@@ -584,7 +585,7 @@ static void stop_staying(uint64_t now)
     if (mur_tcp.early_since)
         mur_tcp.early_so_far += now - mur_tcp.early_since;
     mur_tcp.early_since = 0;
-    mur_transport_has_early = false;
+    mur_engine.has_early = false;
 }
 
 /* A peer that is inside MPI answers at once; one that computes may not for hours, and each is waited for once. */

@@ -197,7 +197,7 @@ static void keep_back(struct mur_link *link)
     link->is_unsent = true;
     link->next_unsent = mur_tcp.unsent;
     mur_tcp.unsent = link;
-    mur_transport_has_unsent = true;
+    mur_engine.has_unsent = true;
 }
 
 void mur_out_flush_all(void)
@@ -210,14 +210,14 @@ void mur_out_flush_all(void)
         if (!link->is_full)
             mur_out_write(link);
     }
-    mur_transport_has_unsent = false;
+    mur_engine.has_unsent = false;
 }
 
 /* After a frame has been appended. */
 static void write_or_wait(struct mur_link *link)
 {
     if (link->state != MUR_LINK_UP && !link->is_given_up)
-        mur_transport_has_early = true;
+        mur_engine.has_early = true;
     if (link->state != MUR_LINK_UP || link->is_full)
         return;
     if (link->queued - link->sent >= GATHER || mur_clock_ns() - link->last_send > PAUSE)

@@ -181,3 +181,36 @@ int mur_port_call(const char *name, int *fd, void (*pass)(void))
     }
     return error;
 }
+
+/* ---- what else is wanted of the network ---- */
+
+void mur_port_take_answers(void)
+{
+    if (mur_engine.network)
+        mur_link_answers();
+}
+
+void mur_port_watch(int fd, uint32_t events)
+{
+    mur_tcp_watch(fd, events, MUR_TCP_TALK, &mur_tcp, true);
+}
+
+void mur_port_unwatch(int fd)
+{
+    mur_tcp_unwatch(fd);
+}
+
+const struct mur_identity *mur_port_identity(void)
+{
+    return &mur_tcp.own;
+}
+
+void mur_port_look_for(struct mur_peer *peer)
+{
+    mur_link_of(peer);
+}
+
+bool mur_port_has_parted(const struct mur_peer *peer)
+{
+    return mur_link_is_over(peer->link);
+}

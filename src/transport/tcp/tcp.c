@@ -3,15 +3,14 @@
  *
  * Progress polls the one or two links that had frames lately by reading from them, and asks epoll for everything else
  * now and then; where there are more of them it asks epoll at once, and sooner where the core is shared. The thread
- * that sleeps does so in epoll: for the sockets, the launcher's answers, the doorbell of shared memory and the calls of
- * other threads. Those two it takes back itself (end_sleep): a thread that polls must leave them for it. */
+ * that sleeps does so in epoll: for the sockets, the launcher's answers, and the doorbell, which other ranks and other
+ * threads ring. Only the sleeper empties that (mur_node_end_sleep): a thread that polls must leave it alone. */
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "base/clock.h"
@@ -20,7 +19,8 @@
 #include "boot/job.h"
 #include "boot/process.h"
 #include "mpi.h"
-#include "transport/shm/shm.h"
+#include "node/node.h"
+#include "transport/port.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -83,7 +83,7 @@ void mur_tcp_close(int fd)
     close(fd);
 }
 
-void mur_tcp_forked(void)
+static void close_all(void)
 {
     for (int fd = 0; fd < owner_room; fd++)
         if (owners[fd].owner && owners[fd].what != MUR_TCP_CONTROL && owners[fd].what != MUR_TCP_TALK)
@@ -146,7 +146,7 @@ static int take_events(int timeout)
         case MUR_TCP_TALK:
             moved++;
             break;
-        default: /* calls to the sleeper, and the doorbell: the sleeper empties them */
+        default: /* the doorbell, which the sleeper empties */
             break;
         }
     }
@@ -157,8 +157,8 @@ static int take_events(int timeout)
 
 void mur_tcp_set_timer(uint64_t due)
 {
-    if (!mur_transport_due || due * NS_A_MS < mur_transport_due)
-        mur_transport_due = due ? due * NS_A_MS : 1;
+    if (!mur_engine.due || due * NS_A_MS < mur_engine.due)
+        mur_engine.due = due ? due * NS_A_MS : 1;
 }
 
 static int tick(void)
@@ -166,10 +166,10 @@ static int tick(void)
     uint64_t now = mur_tcp_now(), due;
     int acted;
 
-    if (now * NS_A_MS < mur_transport_due)
+    if (now * NS_A_MS < mur_engine.due)
         return 0;
     acted = mur_greets_tick(now) + mur_links_tick(now);
-    mur_transport_due = 0;
+    mur_engine.due = 0;
     if ((due = mur_links_due()) != UINT64_MAX)
         mur_tcp_set_timer(due);
     if ((due = mur_greets_due()) != UINT64_MAX)
@@ -204,12 +204,6 @@ static int poll_hot(void)
     return moved;
 }
 
-static bool tcp_flush(void)
-{
-    mur_out_flush_all();
-    return mur_transport_has_early && mur_links_are_early();
-}
-
 /* All links that have anything. */
 static int poll_all(void)
 {
@@ -223,8 +217,8 @@ static int poll_all(void)
 /* Whether epoll is to be asked in this pass. */
 static bool is_look_due(void)
 {
-    mur_tcp.passes += mur_transport_has_yielded ? PASSES_A_YIELD : 1;
-    mur_transport_has_yielded = false;
+    mur_tcp.passes += mur_engine.has_yielded ? PASSES_A_YIELD : 1;
+    mur_engine.has_yielded = false;
     if (mur_tcp.looks) {
         mur_tcp.looks--;
         return true;
@@ -236,7 +230,7 @@ static int tcp_progress(void)
 {
     int moved = 0;
 
-    if (mur_transport_has_unsent) {
+    if (mur_engine.has_unsent) {
         mur_out_flush_all();
         moved++;
     }
@@ -244,14 +238,14 @@ static int tcp_progress(void)
         return moved + poll_hot();
     mur_tcp.passes = 0;
     moved += poll_all();
-    if (mur_transport_due)
+    if (mur_engine.due)
         moved += tick();
     return moved;
 }
 
 /* ---- the end ---- */
 
-static bool tcp_finish(void)
+static bool finish(void)
 {
     struct mur_link *link, *next;
     bool is_over = true;
@@ -271,9 +265,17 @@ static bool tcp_finish(void)
     return is_over;
 }
 
+static bool tcp_settle(bool is_last)
+{
+    if (is_last)
+        return finish();
+    mur_out_flush_all();
+    return !mur_engine.has_early || !mur_links_are_early();
+}
+
 /* A peer that has missed the BYE and calls for it, or that still sends something, is to know at once that nobody
  * answers. */
-void mur_tcp_leave(void)
+static void leave(void)
 {
     struct mur_link *link, *next;
 
@@ -289,7 +291,7 @@ static bool tcp_has_left(struct mur_peer *peer)
     return peer->link && mur_link_is_left(peer->link);
 }
 
-void mur_tcp_come_back(void)
+static void come_back(void)
 {
     struct mur_link *link;
 
@@ -299,13 +301,43 @@ void mur_tcp_come_back(void)
         link->has_said_bye = false;
 }
 
+static void tcp_notify(enum mur_transport_event event)
+{
+    switch (event) {
+    case MUR_TRANSPORT_SETTINGS: /* frames are always large enough */
+        mur_tcp_transport.eager_max = (size_t)mur_settings.tcp_eager_max;
+        break;
+    case MUR_TRANSPORT_LEAVING:
+        leave();
+        break;
+    case MUR_TRANSPORT_BACK:
+        come_back();
+        break;
+    case MUR_TRANSPORT_FORKED:
+        close_all();
+        break;
+    }
+}
+
+/* The next frame may be anywhere in what is read next. */
+static int64_t tcp_take(struct mur_peer *peer, const struct mur_frame *wanted, void *buffer, int looks)
+{
+    (void)peer;
+    (void)wanted;
+    (void)buffer;
+    (void)looks;
+    return -1;
+}
+
 /* ---- sleeping ---- */
 
-/* Level-triggered: whatever is there already ends the sleep at once. */
+/* Level-triggered: whatever is there already ends the sleep at once. It is handled by the next progress, which asks
+ * epoll. */
 static bool tcp_prepare_sleep(const struct mur_peer *refused)
 {
     (void)refused;
-    return !mur_transport_has_unsent;
+    mur_tcp.passes = PASSES_A_LOOK;
+    return !mur_engine.has_unsent;
 }
 
 /* Rounded up, so that what is due then is due when this returns. */
@@ -325,24 +357,6 @@ static void tcp_sleep(uint64_t until)
     struct epoll_event event;
 
     epoll_wait(mur_tcp.epoll, &event, 1, timeout_until(until));
-}
-
-/* What came is handled by the next progress, which asks epoll. */
-static void tcp_end_sleep(void)
-{
-    uint64_t calls;
-
-    mur_tcp.passes = PASSES_A_LOOK;
-    while (read(mur_tcp.wakeup, &calls, sizeof calls) < 0 && errno == EINTR)
-        continue;
-}
-
-static void tcp_wake(void)
-{
-    const uint64_t one = 1;
-
-    while (write(mur_tcp.wakeup, &one, sizeof one) < 0 && errno == EINTR)
-        continue;
 }
 
 /* ---- opening ---- */
@@ -392,9 +406,7 @@ static void close_sockets(void)
         close(mur_tcp.listeners[--mur_tcp.listener_count]);
     if (mur_tcp.epoll >= 0)
         close(mur_tcp.epoll);
-    if (mur_tcp.wakeup >= 0)
-        close(mur_tcp.wakeup);
-    mur_tcp.epoll = mur_tcp.wakeup = 0;
+    mur_tcp.epoll = 0;
 }
 
 /* `has_far`: some peers of this world are reached by this transport, and the launcher is asked for their addresses. */
@@ -405,18 +417,16 @@ static int open_sockets(bool has_far)
     if (rc)
         return rc;
     mur_tcp.epoll = epoll_create1(EPOLL_CLOEXEC);
-    mur_tcp.wakeup = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (mur_tcp.epoll >= 0 && mur_tcp.wakeup >= 0)
-        doorbell = mur_shm_transport.doorbell();
+    if (mur_tcp.epoll >= 0)
+        doorbell = mur_node_doorbell();
     if (doorbell < 0) {
-        rc = mur_error(MPI_ERR_OTHER, "cannot open a socket or event descriptor: %s%s", strerror(errno),
+        rc = mur_error(MPI_ERR_OTHER, "cannot open a socket or an epoll descriptor: %s%s", strerror(errno),
                        errno == EMFILE ? " (ulimit -Hn)" : "");
         close_sockets();
         return rc;
     }
     for (int i = 0; i < mur_tcp.listener_count; i++)
         mur_tcp_watch(mur_tcp.listeners[i], EPOLLIN, MUR_TCP_LISTENER, &mur_tcp, true);
-    mur_tcp_watch(mur_tcp.wakeup, EPOLLIN, MUR_TCP_WAKEUP, &mur_tcp, true);
     mur_tcp_watch(doorbell, EPOLLIN, MUR_TCP_DOORBELL, &mur_tcp, true);
     if (mur_process.control_fd >= 0 && has_far)
         mur_tcp_watch(mur_process.control_fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
@@ -459,14 +469,12 @@ static void make_identity(void)
     snprintf(own->host, sizeof own->host, "%s", mur_process.host);
 }
 
-static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void **common)
+static int tcp_open(struct mur_peer *peers, int count)
 {
     char complaint[400];
     bool has_far = false;
     int rc;
 
-    (void)common_bytes;
-    (void)common;
     if (!mur_transport_is_wanted("tcp"))
         return mur_error(MPI_ERR_OTHER,
                          "processes on other hosts, or of other jobs, are to be reached, but MUR_TRANSPORT has no tcp");
@@ -492,36 +500,12 @@ static int tcp_open(struct mur_peer *peers, int count, size_t common_bytes, void
     return has_far ? publish() : MPI_SUCCESS;
 }
 
-void mur_tcp_hear_launcher(void)
+void mur_port_hear_launcher(void)
 {
     int fd = mur_process.control_fd;
 
     if (fd >= 0 && mur_tcp.epoll && (fd >= owner_room || !owners[fd].owner))
         mur_tcp_watch(fd, EPOLLIN, MUR_TCP_CONTROL, &mur_tcp, true);
-}
-
-int mur_tcp_open_late(struct mur_peer *peers, int count)
-{
-    return tcp_open(peers, count, 0, NULL);
-}
-
-/* ---- who is who ---- */
-
-bool mur_identity_is_sound(const struct mur_identity *identity)
-{
-    return identity->rank >= 0 && identity->address_count >= 0 && identity->address_count <= MUR_ADDRESSES_MAX &&
-           memchr(identity->host, '\0', sizeof identity->host);
-}
-
-struct mur_peer *mur_tcp_find(uint64_t job, int rank)
-{
-    for (int i = mur_tcp.peer_count; i < mur_tcp.peer_count + mur_tcp.foreign_count; i++) {
-        const struct mur_foreign *foreign = mur_tcp.peers[i].foreign;
-
-        if (foreign->identity.job == job && foreign->identity.rank == rank)
-            return &mur_tcp.peers[i];
-    }
-    return NULL;
 }
 
 bool mur_tcp_is_first(const struct mur_peer *peer)
@@ -530,28 +514,18 @@ bool mur_tcp_is_first(const struct mur_peer *peer)
                          : mur_process.rank < peer->process;
 }
 
-const char *mur_peer_text(const struct mur_peer *peer, char text[64])
-{
-    if (peer->foreign)
-        snprintf(text, 64, "rank %d of another job", peer->foreign->identity.rank);
-    else
-        snprintf(text, 64, "rank %d", peer->process);
-    return text;
-}
-
 struct mur_transport mur_tcp_transport = {
     .name = "tcp",
+    .straight_max = MUR_TCP_STRAIGHT_MAX,
     .open = tcp_open,
-    .finish = tcp_finish,
-    .has_left = tcp_has_left,
+    .notify = tcp_notify,
     .send = mur_out_send,
     .send_packed = mur_out_send_packed,
-    .straight_max = MUR_TCP_STRAIGHT_MAX,
     .send_straight = mur_out_send_straight,
-    .flush = tcp_flush,
+    .settle = tcp_settle,
     .progress = tcp_progress,
+    .take = tcp_take,
+    .has_left = tcp_has_left,
     .prepare_sleep = tcp_prepare_sleep,
     .sleep = tcp_sleep,
-    .end_sleep = tcp_end_sleep,
-    .wake = tcp_wake,
 };

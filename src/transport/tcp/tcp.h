@@ -28,6 +28,7 @@
 
 #include "base/address.h"
 #include "base/handshake.h"
+#include "engine/state.h"
 #include "transport/foreign.h"
 #include "transport/transport.h"
 
@@ -160,10 +161,9 @@ TAILQ_HEAD(mur_greetings, mur_greeting);
 
 struct mur_tcp {
     struct mur_peer *peers;
-    int peer_count; /* of this world; behind them in the table are the foreign ones */
-    int foreign_count;
+    int peer_count;          /* of this world; behind them in the table are the foreign ones */
     struct mur_identity own; /* of this process, as it is told to foreign ones */
-    int epoll, wakeup;
+    int epoll;
     int listeners[MUR_ADDRESSES_MAX], listener_count;
     uint64_t listen_due; /* ms; 0: they are watched; else when they will be again */
     uint16_t port;
@@ -182,12 +182,10 @@ struct mur_tcp {
     bool is_deaf; /* it has left MPI, and takes no calls */
 };
 extern struct mur_tcp mur_tcp;
-extern struct mur_transport mur_tcp_transport;
 
 /* What the descriptors in the epoll set belong to. */
 enum mur_tcp_what {
     MUR_TCP_LISTENER,
-    MUR_TCP_WAKEUP,
     MUR_TCP_DOORBELL,
     MUR_TCP_CONTROL,
     MUR_TCP_LINK,
@@ -204,28 +202,8 @@ uint64_t mur_tcp_now(void); /* ms, monotonic */
 /* Something is to be done at that time, or before. */
 void mur_tcp_set_timer(uint64_t due);
 
-/* From now on the launcher's answers end a sleep, whatever they are about. The transport is open, or nobody waits. */
-void mur_tcp_hear_launcher(void);
-
-/* Opens the transport in a process that none of its world's is reached by it from. */
-int mur_tcp_open_late(struct mur_peer *peers, int count);
-
-/* In a child that this process has forked: closes its copies of all connections, which would keep them open when this
- * process has ended. */
-void mur_tcp_forked(void);
-
-/* This process leaves MPI, after finish; and opens its next session. */
-void mur_tcp_leave(void);
-void mur_tcp_come_back(void);
-
-/* The foreign peer of that identity; NULL: unknown. */
-struct mur_peer *mur_tcp_find(uint64_t job, int rank);
-
 /* Whether the peer comes after this process, in an order that all agree on. */
 bool mur_tcp_is_first(const struct mur_peer *peer);
-
-/* As "rank 3" or "rank 3 of another job". */
-const char *mur_peer_text(const struct mur_peer *peer, char text[64]);
 
 /* out.c */
 bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
@@ -276,16 +254,13 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
 void mur_link_say_bye(struct mur_link *link);
 void mur_link_end_if_said(struct mur_link *link);
 void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
-bool mur_link_part(struct mur_peer *peer);       /* of a foreign one; asked again until it is true */
-void mur_link_lose(struct mur_peer *peer);       /* of which somebody says that it has ended */
 bool mur_link_is_over(const struct mur_link *link);
 void mur_link_leave(struct mur_link *link);         /* closes it: this process leaves MPI, and owes the peer nothing */
 bool mur_link_is_left(const struct mur_link *link); /* the peer, of this job, has left MPI */
 bool mur_link_is_settled(const struct mur_link *link);
-void mur_link_free(struct mur_peer *peer); /* which has none, or one that is over */
-void mur_link_answers(void);               /* of the launcher */
-int mur_links_tick(uint64_t now);          /* how many it has acted on */
-uint64_t mur_links_due(void);              /* ms; UINT64_MAX: never */
+void mur_link_answers(void);      /* of the launcher */
+int mur_links_tick(uint64_t now); /* how many it has acted on */
+uint64_t mur_links_due(void);     /* ms; UINT64_MAX: never */
 
 /* Whether a call that is about to leave MPI should stay for connections: without progress they are not made, and what
  * was sent over them would not arrive before this process calls MPI again. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Counting cores: the union of the ranks' affinity masks, and the CPU quota of every control group above us
  * (cpu.max of version 2, cpu.cfs_quota_us of version 1). */
-#include "engine/cores.h"
+#include "node/cores.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 
 #include "boot/job.h"
 #include "boot/process.h"
-#include "transport/shm/shm.h"
+#include "node/node.h"
 
 static int rounded_up(double quota, double period)
 {
@@ -107,8 +107,8 @@ bool mur_cores_suffice(bool *is_final)
 
     ranks = __atomic_load_n(&mur_process.job->machine_ranks, __ATOMIC_RELAXED); /* stored by launch/agent/machine.c */
     *is_final = ranks > 0;
-    for (int i = 0; i < mur_shm.size; i++) {
-        struct mur_rank_block *block = &mur_shm.node->ranks[i];
+    for (int i = 0; i < mur_node.size; i++) {
+        struct mur_rank_block *block = &mur_node.memory->ranks[i];
 
         if (!atomic_load_explicit(&block->is_ready, memory_order_acquire)) {
             *is_final = false;

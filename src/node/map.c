@@ -12,7 +12,7 @@
 #include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
-#include "transport/shm/shm.h"
+#include "node/node.h"
 
 enum { PAGE = 4096 };
 static const uint64_t LARGE = 2 << 20; /* pieces of this size may have large pages: they start at such a boundary */
@@ -39,7 +39,7 @@ static uint64_t cut(size_t bytes)
 {
     uint64_t first = mur_job_bytes(mur_process.size) + mur_process.node_bytes;
     uint64_t gap = bytes >= LARGE ? LARGE - PAGE : 0;
-    uint64_t start = first + atomic_fetch_add(&mur_shm.node->beyond, rounded(bytes) + gap);
+    uint64_t start = first + atomic_fetch_add(&mur_node.memory->beyond, rounded(bytes) + gap);
 
     start = (start + gap) & ~(uint64_t)gap;
     return extend(start + rounded(bytes)) ? start : 0;
@@ -72,12 +72,12 @@ static void *map_large(size_t bytes, uint64_t token)
     return memory;
 }
 
-void *mur_shm_map(size_t bytes, uint64_t *token)
+void *mur_node_map(size_t bytes, uint64_t *token)
 {
     void *memory;
 
     errno = ENOMEM;
-    if (mur_shm.size == 1 || mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
+    if (mur_node.size == 1 || mur_process.node_fd < 0 || bytes > (size_t)1 << 60)
         return NULL;
     if (!*token && !(*token = cut(bytes)))
         return NULL;
@@ -85,12 +85,12 @@ void *mur_shm_map(size_t bytes, uint64_t *token)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-void mur_shm_unmap(void *memory, size_t bytes)
+void mur_node_unmap(void *memory, size_t bytes)
 {
     munmap(memory, rounded(bytes));
 }
 
-void mur_shm_discard(uint64_t token, size_t bytes)
+void mur_node_discard(uint64_t token, size_t bytes)
 {
     fallocate(mur_process.node_fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, (off_t)token, (off_t)rounded(bytes));
 }

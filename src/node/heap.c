@@ -7,13 +7,13 @@
  *
  * Pages that were never touched take no memory. Those of freed blocks are kept, so that who allocates in a loop meets
  * no page faults, until they are many. */
-#include "engine/heap.h"
+#include "node/heap.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "engine/tract.h"
+#include "node/tract.h"
 
 enum {
     UNIT_SHIFT = 6,

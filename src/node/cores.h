@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* How many cores the ranks of this node may really use. */
-#ifndef MUR_ENGINE_CORES_H
-#define MUR_ENGINE_CORES_H
+#ifndef MUR_NODE_CORES_H
+#define MUR_NODE_CORES_H
 
 #include <stdbool.h>
 

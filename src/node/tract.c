@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The table of tracts, a list with the latest used in front: what is asked for is most often what was asked for last.
  */
-#include "engine/tract.h"
+#include "node/tract.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 
-#include "engine/engine.h"
+#include "node/node.h"
 
 enum { IDLE_MAX = 128 /* tracts of others that are mapped though nobody keeps them */ };
 
@@ -72,13 +72,12 @@ static void take_out(struct tract **link)
 
 void *mur_tract_make(size_t bytes)
 {
-    const struct mur_transport *transport = mur_engine.transport;
     uint64_t token = 0;
-    void *memory = transport->map ? transport->map(bytes, &token) : NULL;
+    void *memory = mur_node_map(bytes, &token);
 
     if (memory && !add(memory, bytes, token)) {
-        transport->unmap(memory, bytes);
-        transport->discard(token, bytes);
+        mur_node_unmap(memory, bytes);
+        mur_node_discard(token, bytes);
         return NULL;
     }
     return memory;
@@ -88,8 +87,8 @@ void mur_tract_discard(void *memory)
 {
     struct tract *tract = by_memory(memory, 1); /* 0 bytes might be the end of another */
 
-    mur_engine.transport->unmap(memory, tract->bytes);
-    mur_engine.transport->discard(tract->token, tract->bytes);
+    mur_node_unmap(memory, tract->bytes);
+    mur_node_discard(tract->token, tract->bytes);
     take_out(&tracts);
 }
 
@@ -97,7 +96,7 @@ void mur_tract_empty(const void *memory, size_t bytes)
 {
     struct tract *tract = by_memory(memory, bytes);
 
-    mur_engine.transport->discard(tract->token + (uint64_t)((const char *)memory - tract->memory), bytes);
+    mur_node_discard(tract->token + (uint64_t)((const char *)memory - tract->memory), bytes);
 }
 
 void mur_tract_add(void *memory, size_t bytes, uint64_t token)
@@ -132,7 +131,7 @@ static void unmap_one(void)
     for (struct tract **link = &tracts; *link; link = &(*link)->next)
         if ((*link)->is_cached && !(*link)->keepers)
             oldest = link;
-    mur_engine.transport->unmap((*oldest)->memory, (*oldest)->bytes);
+    mur_node_unmap((*oldest)->memory, (*oldest)->bytes);
     take_out(oldest);
     idle--;
 }
@@ -141,13 +140,13 @@ static struct tract *map(const struct mur_spot *spot)
 {
     uint64_t token = spot->token;
     struct tract *tract;
-    void *memory = token && mur_engine.transport->map ? mur_engine.transport->map(spot->bytes, &token) : NULL;
+    void *memory = token ? mur_node_map(spot->bytes, &token) : NULL;
 
     if (!memory)
         return NULL;
     tract = add(memory, spot->bytes, token);
     if (!tract) {
-        mur_engine.transport->unmap(memory, spot->bytes);
+        mur_node_unmap(memory, spot->bytes);
         return NULL;
     }
     tract->is_cached = true;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for users that the other ranks of the node can reach: pieces of tracts (engine/tract.h), of any size. The
+/* Memory for users that the other ranks of the node can reach: pieces of tracts (node/tract.h), of any size. The
  * engine's lock is held. */
-#ifndef MUR_ENGINE_HEAP_H
-#define MUR_ENGINE_HEAP_H
+#ifndef MUR_NODE_HEAP_H
+#define MUR_NODE_HEAP_H
 
 #include <stddef.h>
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Tracts: memory that every rank of the node can map, by the transport's token. What windows and MPI_Alloc_mem give out
- * lies in tracts, so others can load from it and store to it without a system call: they are told its spot, and find it
- * in a mapping of their own.
+/* Tracts: memory that every rank of the node can map, by its token (mur_node_map). What windows and MPI_Alloc_mem give
+ * out lies in tracts, so others can load from it and store to it without a system call: they are told its spot, and
+ * find it in a mapping of their own.
  *
  * Each process keeps a table of the tracts that it has mapped, its own and those of others. Tokens are never used
  * twice, so a mapping never comes to mean something else; others' tracts that nobody uses are unmapped when they are
  * many. The engine's lock is held. */
-#ifndef MUR_ENGINE_TRACT_H
-#define MUR_ENGINE_TRACT_H
+#ifndef MUR_NODE_TRACT_H
+#define MUR_NODE_TRACT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,7 +29,7 @@ void mur_tract_discard(void *memory);
 /* Memory inside of one that will not be read before it is written: the system may have it meanwhile. */
 void mur_tract_empty(const void *memory, size_t bytes);
 
-/* Memory that the transport has mapped for somebody else, who also unmaps it, but tells it first. Without memory for a
+/* Memory that somebody else has mapped (mur_node_map), who also unmaps it, but tells it first. Without memory for a
  * row of the table, others just do not find it. */
 void mur_tract_add(void *memory, size_t bytes, uint64_t token);
 void mur_tract_remove(const void *memory);
