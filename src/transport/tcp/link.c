@@ -588,16 +588,23 @@ static void stop_staying(uint64_t now)
     mur_engine.has_early = false;
 }
 
+static bool has_early(void)
+{
+    struct mur_link *link;
+
+    LIST_FOREACH(link, &mur_tcp.links, in_links)
+    if (is_early(link))
+        return true;
+    return false;
+}
+
 /* A peer that is inside MPI answers at once; one that computes may not for hours, and each is waited for once. */
 bool mur_links_are_early(void)
 {
     uint64_t now = mur_tcp_now(), allowed;
-    struct mur_link *link, *first = NULL;
+    struct mur_link *link;
 
-    LIST_FOREACH(link, &mur_tcp.links, in_links)
-    if (!first && is_early(link))
-        first = link;
-    if (!first) {
+    if (!has_early()) {
         stop_staying(now);
         return false;
     }

@@ -216,9 +216,12 @@ void mur_out_flush_all(void)
 /* After a frame has been appended. */
 static void write_or_wait(struct mur_link *link)
 {
-    if (link->state != MUR_LINK_UP && !link->is_given_up)
-        mur_engine.has_early = true;
-    if (link->state != MUR_LINK_UP || link->is_full)
+    if (link->state != MUR_LINK_UP) {
+        if (!link->is_given_up)
+            mur_engine.has_early = true;
+        return;
+    }
+    if (link->is_full)
         return;
     if (link->queued - link->sent >= GATHER || mur_clock_ns() - link->last_send > PAUSE)
         mur_out_write(link);
