@@ -6,7 +6,7 @@
 #include "datatype/layout.h"
 #include "engine/engine.h"
 #include "node/node.h"
-#include "rma/rma.h"
+#include "rma/way.h"
 
 enum { VECTORS = 64 };
 static const size_t MOST = (size_t)1 << 30; /* bytes that the system takes at a time */
@@ -165,19 +165,10 @@ static inline void load_and_store(const void *in, MPI_Count in_count, struct mur
         mur_copy_typed(in, in_count, in_type, out, out_count, out_type);
 }
 
-/* Whether the target has taken part in it, or might have. */
-static inline bool is_shared(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes, int *rc)
+static inline bool with_target(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes, int *rc)
 {
-    if (bytes < MUR_RMA_JOINT_MIN || !a->origin_type->is_dense || !a->target_type->is_dense)
-        return false;
-    return mur_rma_joint(a, kind, NULL, (size_t)bytes, rc) ||
-           (bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, NULL, (size_t)bytes, rc));
-}
-
-/* Whether the target has done it. */
-static inline bool is_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes)
-{
-    return a->origin_type->is_dense && a->target_type->is_dense && mur_rma_errand(a, kind, NULL, (size_t)bytes);
+    return a->origin_type->is_dense && a->target_type->is_dense &&
+           mur_way_with_target(a, kind, NULL, (size_t)bytes, rc);
 }
 
 int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
@@ -199,12 +190,12 @@ int mur_rma_put(struct mur_rma_arguments *a, struct mur_request **request_p)
         return mur_rma_send(MUR_RMA_PUT, a, NULL, request_p);
     if (request_p)
         *request_p = mur_request_finished;
-    if (is_shared(a, MUR_RMA_PUT, bytes, &rc))
+    if (with_target(a, MUR_RMA_PUT, bytes, &rc))
         return rc;
     if (target->way == MUR_WAY_LOADS)
         load_and_store(a->origin, a->origin_count, a->origin_type, (char *)((uintptr_t)target->memory + a->place),
                        a->target_count, a->target_type, bytes);
-    else if (!is_errand(a, MUR_RMA_PUT, bytes))
+    else
         rc = copy_all(a, true, (size_t)bytes);
     return rc;
 }
@@ -228,12 +219,12 @@ int mur_rma_get(struct mur_rma_arguments *a, struct mur_request **request_p)
         return mur_rma_send(MUR_RMA_GET, a, NULL, request_p);
     if (request_p)
         *request_p = mur_request_finished;
-    if (is_shared(a, MUR_RMA_GET, bytes, &rc))
+    if (with_target(a, MUR_RMA_GET, bytes, &rc))
         return rc;
     if (target->way == MUR_WAY_LOADS)
         load_and_store((char *)((uintptr_t)target->memory + a->place), a->target_count, a->target_type,
                        (void *)(uintptr_t)a->origin, a->origin_count, a->origin_type, bytes);
-    else if (!is_errand(a, MUR_RMA_GET, bytes))
+    else
         rc = copy_all(a, false, (size_t)bytes);
     return rc;
 }

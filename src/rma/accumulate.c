@@ -10,7 +10,7 @@
 #include "datatype/basic.h"
 #include "object/type_predefined.h"
 #include "rma/control.h"
-#include "rma/rma.h"
+#include "rma/way.h"
 
 enum { STRIPE = 1 << MUR_WIN_STRIPE_SHIFT, PIECE = 32 << 10, VECTORS = 64, STAGE = 256, FETCH = 4096 };
 
@@ -412,11 +412,7 @@ static int perform(enum mur_rma_kind kind, struct mur_rma_arguments *a, struct m
         return mur_rma_send(kind, a, &leaf, request_p);
     if (!is_run(a, &leaf))
         return apply_all(a, &leaf);
-    if (mur_rma_errand(a, kind, &leaf, (size_t)bytes))
-        return MPI_SUCCESS;
-    if (bytes >= MUR_RMA_JOINT_MIN && mur_rma_joint(a, kind, &leaf, (size_t)bytes, &rc))
-        return rc;
-    if (bytes >= MUR_RMA_SHARE_MIN && mur_rma_share(a, kind, &leaf, (size_t)bytes, &rc))
+    if (mur_way_with_target(a, kind, &leaf, (size_t)bytes, &rc))
         return rc;
     return apply_run(a, &leaf, (size_t)bytes);
 }
@@ -464,8 +460,8 @@ int mur_rma_compare_and_swap(struct mur_rma_arguments *a)
     if ((rc = mur_rma_locate(a)))
         return rc;
     mur_counters.accumulates++;
-    if (mur_rma_errand(a, MUR_RMA_SWAP, NULL, (size_t)a->target_type->size))
-        return MPI_SUCCESS;
+    if (mur_way_with_target(a, MUR_RMA_SWAP, NULL, (size_t)a->target_type->size, &rc))
+        return rc;
     if (a->win->targets[a->rank].way != MUR_WAY_MESSAGES)
         return mur_rma_apply_swap(a->win, a->rank, a->place, (size_t)a->target_type->size, a->compare, a->origin,
                                   a->result);

@@ -175,12 +175,11 @@ static void try_later(struct mur_win_target *target, const struct mur_peer *peer
 }
 
 bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
-                    size_t bytes)
+                    size_t bytes, int *rc)
 {
     struct mur_win_target *target = &a->win->targets[a->rank];
 
-    if (!target->desk || target->way != MUR_WAY_COPIES || bytes > (size_t)mur_settings.rma_errand_max ||
-        bytes > DATA_MAX || !mur_wait_polls())
+    if (!target->desk || bytes > (size_t)mur_settings.rma_errand_max || !mur_wait_polls())
         return false;
     if (target->skips) {
         target->skips--;
@@ -189,6 +188,7 @@ bool mur_rma_errand(const struct mur_rma_arguments *a, enum mur_rma_kind kind, c
     if (run(target->desk, a, kind, leaf, bytes)) {
         target->is_woken = false;
         mur_counters.errands++;
+        *rc = MPI_SUCCESS;
         return true;
     }
     try_later(target, &mur_engine.peers[a->win->comm->processes[a->rank]]);

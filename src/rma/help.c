@@ -108,7 +108,7 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     size_t piece;
     int one;
 
-    if (a->win->targets[a->rank].way != MUR_WAY_COPIES || !mur_wait_polls())
+    if (!mur_wait_polls())
         return false;
     help = help_of(peer);
     if (!help || atomic_load_explicit(&help->is_asked, memory_order_acquire))

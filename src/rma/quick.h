@@ -7,7 +7,7 @@
 #include "base/copy.h"
 #include "base/counters.h"
 #include "rma/control.h"
-#include "rma/rma.h"
+#include "rma/way.h"
 
 /* Where so many bytes lie; NULL: ask the long way. Of dynamic windows no rank has a size. */
 static inline char *mur_quick_memory(const struct mur_win *win, int rank, MPI_Aint displacement, MPI_Count bytes,
@@ -38,7 +38,7 @@ static inline MPI_Count mur_quick_bytes(MPI_Count count, const struct mur_type *
 /* Not dense, or so much that two cores may be better. */
 static inline bool mur_quick_refuses(MPI_Count bytes)
 {
-    return (uint64_t)bytes >= MUR_RMA_JOINT_MIN;
+    return (uint64_t)bytes >= MUR_WAY_SHARED_MIN;
 }
 
 /* The counter of an operation tells when it is time for a pass of progress, see mur_engine_called. */

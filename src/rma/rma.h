@@ -279,13 +279,12 @@ struct mur_transport;
 /* This process's desk, for others of its node: a token; 0: there is no memory for it. */
 uint64_t mur_rma_desk_open(void);
 
-/* Lets the target perform an operation on dense data, now. False: nothing has happened. */
+/* Lets the target perform an operation on dense data of at most MUR_DESK_DATA bytes, now. False: nothing has happened.
+ */
 bool mur_rma_errand(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
-                    size_t bytes);
+                    size_t bytes, int *rc);
 
 /* ---- joint.c ---- */
-
-enum { MUR_RMA_JOINT_MIN = 128 << 10 }; /* bytes that are worth telling the target of */
 
 /* Performs an operation on dense data, with the target if that comes to it in time. False: not now; nothing has
  * happened. */
@@ -297,8 +296,6 @@ int mur_rma_do_piece(const struct mur_rma_arguments *arguments, enum mur_rma_kin
                      uint64_t offset, size_t bytes);
 
 /* ---- help.c ---- */
-
-enum { MUR_RMA_SHARE_MIN = 192 << 10 }; /* bytes that are worth asking for help */
 
 /* Performs an operation on dense data together with the target. False: not now; nothing has happened. */
 bool mur_rma_share(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
