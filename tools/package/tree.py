@@ -56,7 +56,7 @@ def build(directory, target):
     """Builds below the directory and installs into directory/tree."""
     log, made, tree = directory / 'build.log', directory / 'build', directory / 'tree'
     environment = dict(os.environ, SOURCE_DATE_EPOCH=str(epoch()), LC_ALL='C.UTF-8', PYTHONHASHSEED='0')
-    flags = f'-ffile-prefix-map={made}=build -ffile-prefix-map={ROOT}=. -frandom-seed=murmur'
+    flags = f'"-ffile-prefix-map={made}=build" "-ffile-prefix-map={ROOT}=." -frandom-seed=murmur'
     arguments = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DMURMUR_TESTS=OFF', f'-DCMAKE_C_FLAGS={flags}',
                  '-DCMAKE_INSTALL_PREFIX=/opt/murmur', '-DCMAKE_INSTALL_RPATH_USE_LINK_PATH=OFF', '-G', 'Ninja']
     if not target.is_native:

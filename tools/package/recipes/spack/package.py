@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Spack's recipe: put it as packages/murmur/package.py into a repository of recipes, and `spack dev-build` or
-# `spack install murmur` in a clone. A release adds its version() with the checksum of the source archive.
+# Spack's recipe: put it into a repository of recipes as the package murmur, then `spack dev-build` in a clone. A release adds its version() with the checksum of the source archive.
 import os
 
 from spack.package import *
