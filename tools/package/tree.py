@@ -2,7 +2,8 @@
 """Builds Murmur for packages and installs it into a tree that works wherever it is moved.
 
 The same commit gives the same bytes: times are the commit's, paths of the build are mapped away, and what a compiler or
-an archiver would draw at random is fixed."""
+an archiver would draw at random is fixed. Libraries are linked with the path that they have when installed, since one of
+the build would leave room of its length."""
 
 import os
 import pathlib
@@ -58,7 +59,7 @@ def build(directory, target):
     environment = dict(os.environ, SOURCE_DATE_EPOCH=str(epoch()), LC_ALL='C.UTF-8', PYTHONHASHSEED='0')
     flags = f'"-ffile-prefix-map={made}=build" "-ffile-prefix-map={ROOT}=." -frandom-seed=murmur'
     arguments = ['-DCMAKE_BUILD_TYPE=RelWithDebInfo', '-DMURMUR_TESTS=OFF', f'-DCMAKE_C_FLAGS={flags}',
-                 '-DCMAKE_INSTALL_PREFIX=/opt/murmur', '-DCMAKE_INSTALL_RPATH_USE_LINK_PATH=OFF', '-G', 'Ninja']
+                 '-DCMAKE_INSTALL_PREFIX=/opt/murmur', '-DCMAKE_BUILD_WITH_INSTALL_RPATH=ON', '-G', 'Ninja']
     if not target.is_native:
         arguments += ['-DCMAKE_SYSTEM_NAME=Linux', f'-DCMAKE_SYSTEM_PROCESSOR={target.machine}',
                       f'-DCMAKE_C_COMPILER={target.prefix}gcc']
