@@ -113,6 +113,9 @@ def make_library(package, folder):
 
 def make_compat(package, folder):
     put_tree(package, folder, 'lib/murmur/compat')
+    # It only passes calls of programs on to Open MPI's library for C, and calls nothing of libc's.
+    package.write(f'usr/share/lintian/overrides/{package.name}', f'{package.name}: library-not-linked-against-libc '
+                  f'[{package.prefix}/lib/murmur/compat/libmpi_cxx.so.*]\n')
 
 
 def page_of(folder, name, section=1):
