@@ -43,7 +43,7 @@ def check_bash(folder):
     got = run(['bash', '--norc', '-c', script, 'bash', SHARE / 'bash-completion/completions/mpiexec'])
     expect('complete -p', [line.split()[-1] for line in got if '_murmur_mpiexec' in line], ['mpiexec', 'mpirun'])
     expect('-', by_bash('-', folder=folder), ['-' + name for name in NAMES])
-    expect('--map', by_bash('--map', folder=folder), ['--map-by'])
+    expect('--map-', by_bash('--map-', folder=folder), ['--map-by'])
     expect('-bind-to c', by_bash('-n', '4', '-bind-to', 'c', folder=folder), ['core'])
     expect('-hostfile h', by_bash('-hostfile', 'h', folder=folder), ['hosts one'])
     expect('-wdir', by_bash('-wdir', '', folder=folder), ['directory'])
@@ -51,7 +51,7 @@ def check_bash(folder):
     expect('-env NAME', by_bash('-env', 'NAME', '', folder=folder), [])
     expect('-help h', by_bash('-help', 'h', folder=folder), ['habits', 'hosts'])
     expect("a program's file", by_bash('./program', 'ho', folder=folder), ['hosts one'])
-    expect("behind ':'", by_bash('./program', '-l', ':', '-map', folder=folder), ['-map-by'])
+    expect("behind ':'", by_bash('./program', '-l', ':', '-map-', folder=folder), ['-map-by'])
     if 'ls' not in by_bash('-n', '4', 'l', folder=folder):
         wrong.append('bash offers no programs')
 
@@ -87,7 +87,7 @@ def check_fish(folder):
         got = run(['fish', '--no-config', '-c', f'source {path}; complete -C "{line}"'], cwd=folder, env=environment)
         return [word.split('\t')[0] for word in got]
 
-    expect('fish: -map', ask('mpiexec -map'), ['-map-by'])
+    expect('fish: -map-', ask('mpiexec -map-'), ['-map-by'])
     expect('fish: -bind-to c', ask('mpiexec -bind-to c'), ['core'])
     expect('fish: mpirun -timeo', ask('mpirun -timeo'), ['-timeout'])
 
