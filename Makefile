@@ -8,6 +8,8 @@
 #   make test-libraries  build, then build HDF5, FFTW and ScaLAPACK's BLACS with it and run their tests; L=NAME for one
 #   make bench      build, then measure; B=NAME for one benchmark
 #   make install    PREFIX=/where/to (default: what ./configure --prefix said, else /usr/local)
+#   make dist       the source archive, in dist/;   make package  also tarball, Debian packages and wheel
+#   make package-check  make them twice and compare, install and try them
 #   make format     apply the style;   make lint  check it
 #   make clean      remove build/
 
@@ -19,7 +21,7 @@ export BUILD
 
 sources = $(shell find src launch compat tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
-.PHONY: all demo test test-libraries soak positions bench install format lint clean
+.PHONY: all demo test test-libraries soak positions bench install dist package package-check format lint clean
 all:
 	@tools/deps build
 	@tools/build
@@ -61,6 +63,17 @@ install:
 	@tools/build
 	@cmake --install $(BUILD) --prefix $(PREFIX) >$(BUILD)/install.log || { cat $(BUILD)/install.log; exit 1; }
 	@echo "make install: installed below $(PREFIX); try $(PREFIX)/bin/mpicc -show"
+
+dist:
+	@tools/package/make.py dist source
+
+package:
+	@tools/deps build
+	@tools/package/make.py dist
+
+package-check:
+	@tools/deps build
+	@tools/package/check
 
 format:
 	@tools/deps lint

@@ -128,7 +128,7 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
 enum mur_errand { /* what is done instead of running a job */
                   MUR_ERRAND_NONE,
                   MUR_ERRAND_HELP,
-                  MUR_ERRAND_ALL_OPTIONS,
+                  MUR_ERRAND_MANUAL,
                   MUR_ERRAND_VERSION,
                   MUR_ERRAND_WHO,
                   MUR_ERRAND_INFO,
@@ -174,8 +174,9 @@ struct mur_jobspec {
     bool shows_exits; /* all exit codes, at the end */
     bool is_trial;    /* nothing is started */
     enum mur_errand errand;
-    const char *pid_place; /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
-    uint64_t more_signals; /* that are passed on, beside the usual ones: bit N is signal N + 1 */
+    const char *errand_word; /* of -help and -man: what they are about; NULL: nothing is said */
+    const char *pid_place;   /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
+    uint64_t more_signals;   /* that are passed on, beside the usual ones: bit N is signal N + 1 */
     bool passes_no_signals;
     char host[256];
     char id[320];

@@ -10,10 +10,21 @@
 #include "launch/alloc.h"
 #include "launch/daemon/phrase.h"
 #include "launch/hosts/placement.h"
+#include "launch/manual.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
 #include "launch/errands/setup_ssh.h"
 #include "launch/tree/tree.h"
+
+static int tell_help(const char *topic)
+{
+    char error[256];
+    int code = mur_options_print_help(topic, error, sizeof error);
+
+    if (code)
+        mur_say("%s", error);
+    return code;
+}
 
 static int tell_who(void)
 {
@@ -97,13 +108,10 @@ int mur_errand_run(struct mur_jobspec *job)
 
     switch (job->errand) {
     case MUR_ERRAND_HELP:
-        mur_options_print_help();
+        code = tell_help(job->errand_word);
         break;
-    case MUR_ERRAND_ALL_OPTIONS:
-        mur_options_print_help();
-        puts("\nAll options, also those that are other names, or are accepted for habit's sake");
-        mur_options_print_all();
-        break;
+    case MUR_ERRAND_MANUAL:
+        return mur_manual_show(job->errand_word);
     case MUR_ERRAND_VERSION:
         tell_version();
         break;

@@ -64,15 +64,17 @@ static int set_cpu_set(struct mur_parser *parser, const char *value)
 }
 
 const struct mur_option mur_binding_options[] = {
-    {"cpu-list", "CPU,CPU,...", set_cpu_list},
-    {"cpu-set", "CPU,CPU,...", set_cpu_set},
-    {"bind-to", "OBJECT", set_bind_to},
-    {"binding", "OBJECT", set_bind_to},
-    {"bind-to-core", NULL, set_bind_to_core},
-    {"bind-to-socket", NULL, set_bind_to_socket},
-    {"bind-to-none", NULL, set_bind_to_none},
-    {"cpus-per-proc", "N", set_cores_each},
-    {"cpus-per-rank", "N", set_cores_each},
-    {"report-bindings", NULL, set_reported},
-    {NULL, NULL, NULL},
+    {"bind-to", "OBJECT", set_bind_to,
+     "none (default), hwthread, core, l1cache to l5cache, numa, socket; OBJECT:N for N each; user:0,1+2,4-7 for the "
+     "CPUs of each rank of a host; auto: cores where there are as many as ranks"},
+    {"binding", "OBJECT", set_bind_to, NULL},
+    {"cpu-list", "CPU,CPU,...", set_cpu_list, "the ranks of a host get one of these CPUs each: 0,2-5"},
+    {"cpu-set", "CPU,CPU,...", set_cpu_set, "all ranks of a host must do with these CPUs: 0,2-5"},
+    {"bind-to-core", NULL, set_bind_to_core, "-bind-to core"},
+    {"bind-to-socket", NULL, set_bind_to_socket, "-bind-to socket"},
+    {"bind-to-none", NULL, set_bind_to_none, "-bind-to none"},
+    {"cpus-per-rank", "N", set_cores_each, "bind each rank to N cores"},
+    {"cpus-per-proc", "N", set_cores_each, NULL},
+    {"report-bindings", NULL, set_reported, "say which rank was bound to which CPUs"},
+    {NULL, NULL, NULL, NULL},
 };

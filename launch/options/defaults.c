@@ -19,7 +19,7 @@ struct setting {
 
 /* Environment variables. */
 static const struct setting variables[] = {
-    {"MUR_ABI", mur_job_options, "abi"},
+    {"MUR_ABI", mur_program_options, "abi"},
     {"MPIEXEC_TIMEOUT", mur_job_options, "timeout"},
     {"HYDRA_LAUNCHER", mur_launcher_options, "launcher"},
     {"HYDRA_BOOTSTRAP", mur_launcher_options, "launcher"},
@@ -36,7 +36,7 @@ static const struct setting variables[] = {
     {"HYDRA_IFACE", mur_habit_options, "iface"},
     {"HYDRA_PROXY_RETRY_COUNT", mur_launcher_options, "wait"}, /* a second for each try */
     {"HYDRA_BINDING", mur_binding_options, "bind-to"},
-    {"HYDRA_MAPPING", mur_host_options, "map-by"},
+    {"HYDRA_MAPPING", mur_mapping_options, "map-by"},
 };
 
 /* -mca NAME, or OMPI_MCA_NAME and PRTE_MCA_NAME in the environment. */
@@ -49,8 +49,8 @@ static const struct setting parameters[] = {
     {"plm_ssh_args", mur_launcher_options, "launcher-args"},
     {"plm_rsh_args", mur_launcher_options, "launcher-args"},
     {"plm_slurm_args", mur_launcher_options, "launcher-slurm-args"},
-    {"rmaps_default_mapping_policy", mur_host_options, "map-by"},
-    {"rmaps_base_mapping_policy", mur_host_options, "map-by"},
+    {"rmaps_default_mapping_policy", mur_mapping_options, "map-by"},
+    {"rmaps_base_mapping_policy", mur_mapping_options, "map-by"},
     {"hwloc_default_binding_policy", mur_binding_options, "bind-to"},
     {"hwloc_base_binding_policy", mur_binding_options, "bind-to"},
     {"orte_abort_on_non_zero_status", mur_job_options, "abort-on-nonzero-exit"},
@@ -155,7 +155,7 @@ static int apply_others(struct mur_parser *parser)
     /* Its words mean what no option means. */
     if (per_host && *per_host && !is_text("I_MPI_PERHOST", "all", "allcores", "off")) {
         parser->option = "I_MPI_PERHOST";
-        return mur_parser_apply(parser, mur_host_options, "ppn", per_host);
+        return mur_parser_apply(parser, mur_mapping_options, "ppn", per_host);
     }
     return 0;
 }

@@ -104,14 +104,14 @@ static int set_env_none(struct mur_parser *parser, const char *value)
 }
 
 const struct mur_option mur_environment_options[] = {
-    {"env", "NAME VALUE", set_env},
-    {"genv", "NAME VALUE", set_genv},
-    {"x", "NAME[=VALUE]", set_export},
-    {"envlist", "NAME,NAME,...", set_env_list},
-    {"envall", NULL, set_env_all},
-    {"envnone", NULL, set_env_none},
-    {"genvlist", "NAME,NAME,...", set_genv_list},
-    {"genvall", NULL, set_genv_all},
-    {"genvnone", NULL, set_genv_none},
-    {NULL, NULL, NULL},
+    {"env", "NAME VALUE", set_env, "set an environment variable for this program's ranks"},
+    {"genv", "NAME VALUE", set_genv, "set it for the ranks of all programs"},
+    {"x", "NAME[=VALUE]", set_export, "set it for all; without a value, and as NAME,NAME, pass it on whatever else is"},
+    {"envlist", "NAME,NAME,...", set_env_list, "pass on only these variables of mpiexec's environment to this program"},
+    {"envall", NULL, set_env_all, "pass on all variables to this program"},
+    {"envnone", NULL, set_env_none, "pass on none to this program"},
+    {"genvlist", "NAME,NAME,...", set_genv_list, "pass on only these variables to all programs"},
+    {"genvall", NULL, set_genv_all, "pass on all variables to all programs (default)"},
+    {"genvnone", NULL, set_genv_none, "pass on none to all programs"},
+    {NULL, NULL, NULL, NULL},
 };

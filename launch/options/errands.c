@@ -10,8 +10,6 @@
         return 0;                                                                                                      \
     }
 
-ERRAND(set_help, MUR_ERRAND_HELP)
-ERRAND(set_all_options, MUR_ERRAND_ALL_OPTIONS)
 ERRAND(set_version, MUR_ERRAND_VERSION)
 ERRAND(set_who, MUR_ERRAND_WHO)
 ERRAND(set_info, MUR_ERRAND_INFO)
@@ -19,6 +17,31 @@ ERRAND(set_account, MUR_ERRAND_ACCOUNT)
 ERRAND(set_validate, MUR_ERRAND_VALIDATE)
 ERRAND(set_check_ssh, MUR_ERRAND_CHECK_SSH)
 ERRAND(set_setup_ssh, MUR_ERRAND_SETUP_SSH)
+
+/* A word that is no option may follow: what the help is about. */
+static int set_help(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->errand = MUR_ERRAND_HELP;
+    if (*parser->next && **parser->next != '-')
+        parser->job->errand_word = *parser->next;
+    return 0;
+}
+
+static int set_all_options(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->errand = MUR_ERRAND_HELP;
+    parser->job->errand_word = "all";
+    return 0;
+}
+
+static int set_manual(struct mur_parser *parser, const char *value)
+{
+    parser->job->errand = MUR_ERRAND_MANUAL;
+    parser->job->errand_word = value;
+    return 0;
+}
 
 static int set_trial(struct mur_parser *parser, const char *value)
 {
@@ -37,21 +60,24 @@ static int set_pid_place(struct mur_parser *parser, const char *value)
 }
 
 const struct mur_option mur_errand_options[] = {
-    {"h", NULL, set_help},
-    {"help", NULL, set_help},
-    {"?", NULL, set_help},
-    {"help2", NULL, set_all_options},
-    {"V", NULL, set_version},
-    {"version", NULL, set_version},
-    {"whoami", NULL, set_who},
-    {"whomai", NULL, set_who}, /* as smpd's manual has it */
-    {"info", NULL, set_info},
-    {"register", NULL, set_account},
-    {"remove", NULL, set_account},
-    {"validate", NULL, set_validate},
-    {"setup-ssh", NULL, set_check_ssh},
-    {"setup-ssh-do", NULL, set_setup_ssh},
-    {"do-not-launch", NULL, set_trial},
-    {"report-pid", "FILE, - or +", set_pid_place},
-    {NULL, NULL, NULL},
+    {"help", NULL, set_help, "how to use mpiexec; the name of a topic or of an option may follow, or all"},
+    {"h", NULL, set_help, NULL},
+    {"?", NULL, set_help, NULL},
+    {"man", "NAME", set_manual, "show a page of the manual: mpiexec, murmur, MPI_Send and so on"},
+    {"version", NULL, set_version, "print the version"},
+    {"V", NULL, set_version, NULL},
+    {"help2", NULL, set_all_options, "all topics, as -help all"},
+    {"whoami", NULL, set_who, "print the name of the user"},
+    {"whomai", NULL, set_who, NULL},
+    {"info", NULL, set_info, "print the version and what mpiexec knows of"},
+    {"register", NULL, set_account, "print a note that no account need be registered or removed"},
+    {"remove", NULL, set_account, NULL},
+    {"validate", NULL, set_validate, "start no job, but say for each host whether one can be started there"},
+    {"setup-ssh", NULL, set_check_ssh,
+     "start no job, but say for each host what is missing for jobs by ssh: a key, the host's own, its port, Murmur at "
+     "its place, its version"},
+    {"setup-ssh-do", NULL, set_setup_ssh, "the same, and do what can be done"},
+    {"do-not-launch", NULL, set_trial, "find hosts, CPUs and programs, but start nothing"},
+    {"report-pid", "FILE", set_pid_place, "write mpiexec's process number to a file, '-' (stdout) or '+' (stderr)"},
+    {NULL, NULL, NULL, NULL},
 };

@@ -1,145 +1,150 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpiexec -help. */
+/* mpiexec -help: an overview, and what the tables of options and a few texts say by topic. Each topic fits on a screen
+ * of 40 lines. */
 #include <stdio.h>
+#include <string.h>
+#include <strings.h>
 
+#include "launch/alloc.h"
 #include "launch/options/options.h"
+#include "launch/options/parser.h"
+#include "launch/say.h"
+#include "launch/wrap.h"
 
-static const char usage[] = "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
-                            "Starts the ranks of an MPI job, or of any programs, and tends them until all have ended.\n"
-                            "An option may have one or two dashes, capitals where its name is longer than two letters, "
-                            "and '=' before its value.\n"
-                            "\n";
+#define WIDTH  100
+#define INDENT 25 /* of what options mean */
 
-static const char part_options[] =
-    "For each part between ':'\n"
-    "  -n N, -np N, -c N      number of ranks (default: the slots of the hosts that were listed; else 1)\n"
-    "  -host LIST             run them on these hosts: a,b:4,n[01-03] (a number of slots may follow ':'); also -H,\n"
-    "                         -hosts LIST or -hosts 2 a 4 b 1, -hostlist, -machinelist; parts without it use all\n"
-    "  -env NAME VALUE        set an environment variable\n"
-    "  -envlist NAME,...      pass on these variables of mpiexec's environment only; -envnone none, -envall all\n"
-    "  -x NAME=VALUE          as -env; -x NAME,NAME passes them on whatever else is\n"
-    "  -wdir DIR, -wd, -dir   start the ranks in DIR; a relative program is looked for from there\n"
-    "  -path DIR[:DIR...]     look for the program there before PATH; ';' may stand for ':'\n"
-    "  -initial-errhandler H  mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return\n"
-    "  -pset NAME             a process set of these ranks, for sessions; parts may share one, and be in several\n";
+static const char usage[] =
+    "Usage: mpiexec [options] program [arguments] [: [options] program [arguments]]...\n"
+    "Starts the ranks of an MPI job, or of any programs, and tends them until all have ended.\n";
 
-static const char host_options[] =
-    "Where ranks run\n"
-    "  -hostfile FILE         hosts from a file, a line each: host:4, or host slots=4 max_slots=8 user=U port=P;\n"
-    "                         ranges, comments with '#'; a bare host has one slot, and one more each time it comes\n"
-    "                         again; also -f, -machinefile, -machines. -host then chooses of these\n"
-    "  -rmk MANAGER           ask only this one: slurm, lsf, sge, pbs, cobalt, ll, volcano; none\n"
-    "  -ppn N, -perhost N     N slots a host, whatever was written; -rr: 1. -default-slots N: of bare hosts\n"
-    "  -npernode N, -N N      N ranks a host and no more; -pernode: 1; -npersocket N\n"
-    "  -map-by OBJECT         slot (default): fill host after host; node: a rank on each host in turn;\n"
-    "                         ppr:N:node: N a host; core, hwthread, l1cache to l5cache, numa, socket: fill host\n"
-    "                         after host and go over these in turn when binding; ppr:N:socket and so on: N for\n"
-    "                         each that a host has, which hosts are asked for first. :PE=N (cores a rank), :HWTCPUS,\n"
-    "                         :OVERSUBSCRIBE, :NOOVERSUBSCRIBE, :NOLOCAL may follow. Also -bynode, -byslot ...\n"
-    "  -nolocal, -skip-launch-node   not on this machine\n"
-    "  -localonly [N]         on this machine only, whatever lists say; N ranks\n"
-    "  -rankmap H,H,...       the number of its host in the list, from 0, for each rank\n"
-    "  -rankfile FILE         a line for each rank: rank 0=host slot=1:0-2 (cores of a socket) or slot=3 (a core)\n"
-    "  -rank-by node          number the ranks over the hosts in turn, wherever -map-by puts them; slot: host by host\n"
-    "  -order-nodes ORDER     hosts by their slots: ascending or descending\n"
-    "  -nooversubscribe       refuse more ranks than slots; otherwise hosts offer their slots again and again\n"
-    "  -bind-to OBJECT        none (default), hwthread, core, l1cache to l5cache, numa, socket; OBJECT:N for N each;\n"
-    "                         user:0,1+2,4-7 for the CPUs of each rank of a host; auto: cores where there are as many\n"
-    "                         as ranks. -binding is another name for it. -cpus-per-rank N\n"
-    "  -cpu-list 0,2-5        the ranks of a host get one of these CPUs each;  -cpu-set 0,2-5: all must do with these\n"
-    "  -report-bindings, -display-map, -display map,bindings   say what came out\n"
-    "Hosts are those of the command line; else of MUR_HOSTFILE, HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE,\n"
-    "PRTE_MCA_prte_default_hostfile, OMPI_MCA_orte_default_hostfile or I_MPI_HYDRA_HOSTS_GROUP; else of the resource\n"
-    "manager (Slurm, LoadLeveler, LSF, Grid Engine, PBS, Cobalt, Volcano); else this machine, for any number of "
-    "ranks.\n"
-    "How agents are started on other hosts\n"
-    "  -launcher NAME         fork, ssh, rsh, smpd, slurm, lsf, sge or pbs (also HYDRA_LAUNCHER, "
-    "HYDRA_BOOTSTRAP);\n"
-    "                         smpd: by the daemons that stand there (smpd -help; also MPIEXEC_SMPD=1); without\n"
-    "                         -launcher, too, if there is a phrase and a daemon answers on every host\n"
-    "  -launcher-exec CMD     this command instead (HYDRA_LAUNCHER_EXEC, OMPI_MCA_plm_rsh_agent, "
-    "PRTE_MCA_plm_ssh_agent)\n"
-    "  -launcher-args OPTIONS, -launcher-slurm-args OPTIONS    options for it, or for srun\n"
-    "  -prefix DIR            Murmur is installed in DIR on the other hosts, to which ranks' PATH and LD_LIBRARY_PATH\n"
-    "                         lead, too;  -hybrid-hosts: it is where PATH there finds it, and directories may differ\n"
-    "  -wait SECONDS          hosts that refuse, or whose names do not resolve yet, are tried again for so long (also\n"
-    "                         HYDRA_PROXY_RETRY_COUNT, a second for each)\n"
-    "  -validate              start no job, but say for each host whether one can be started there\n"
-    "  -setup-ssh             start no job, but say for each host what is missing for jobs by ssh: a key, the host's\n"
-    "                         own, its port, Murmur at its place, its version;  -setup-ssh-do: and do what can be "
-    "done\n"
-    "  -launcher-port PORT, -port, -p    its port;  -agent-width N  how many agents each agent starts\n"
-    "  -smpdfile FILE         where the daemons' phrase stands (default ~/.smpd); -pwdfile FILE: alone (also\n"
-    "                         MUR_PHRASE_FILE); -phrase PHRASE: for all to see; -noprompt: do not ask for it;\n"
-    "                         -user N: the line phrase.N=... of several; -logon: ask for it first\n"
-    "  -iface NAME            MUR_TCP_INCLUDE for the ranks; -iface-exclude NAME: MUR_TCP_EXCLUDE\n";
+static const char common[] = "  mpiexec -n 4 ./program                  4 ranks on this machine\n"
+                             "  mpiexec -host node1:8,node2:8 ./program on two machines, 16 ranks\n"
+                             "  mpiexec -hostfile FILE -ppn 2 ./program 2 ranks on each of the hosts in a file\n"
+                             "  mpiexec -n 1 ./server : -n 7 ./client   two programs in one job\n"
+                             "  mpiexec -n 4 -bind-to core -l ./program bound to cores; lines begin with [rank]\n"
+                             "  mpiexec -man MPI_Send                   a page of the manual\n";
 
-static const char job_options[] =
-    "For the job\n"
-    "  -genv NAME VALUE       set an environment variable for all parts; -genvlist, -genvnone, -genvall as above\n"
-    "  -l, -prepend-rank      start each line of output with \"[rank] \"\n"
-    "  -tag-output            ... with \"[1,rank]<stdout>:\";  -timestamp-output  ... with the time\n"
-    "  -prepend-pattern P     ... with P, where %r is the rank, %h the host, %p its number, %t the time, %% a '%'\n"
-    "  -outfile-pattern P     stdout of each rank into the file P;  -errfile-pattern P  stderr\n"
-    "  -output-filename DIR   a copy of all output in DIR/1/rank.R/stdout and stderr; DIR:nocopy shows nothing\n"
-    "  -output tag,rank,timestamp,merge,dir=DIR,file=NAME      the same; merge: stderr goes where stdout goes\n"
-    "  -stdin RANK            the rank that reads standard input (default 0); none; all: each reads all of it\n"
-    "  -torch                 RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT for PyTorch\n"
-    "  -abi FAMILY            mpich or openmpi: the ranks' MPI is Murmur's library with the binary interface of that\n"
-    "                         MPI, whatever the program's own paths say; native: what the program finds by itself;\n"
-    "                         auto (default): Murmur's for any, found by LD_LIBRARY_PATH (also MUR_ABI)\n"
-    "  -usize N               MPI_UNIVERSE_SIZE (default: the slots of all hosts, or of this machine's CPUs)\n"
-    "  -configfile FILE       read what follows from a file, the parts in lines instead of between ':'\n"
-    "  -timeout SECONDS       end the job after this time (also MPIEXEC_TIMEOUT; 0: no limit)\n"
-    "  -continue-on-failure   a rank that is not in MPI may fail without ending the others (-disable-auto-cleanup,\n"
-    "                         -enable-recovery, -mca orte_abort_on_non_zero_status 0); the exit code still shows it\n"
-    "  -output-from RANKS     show stdout of these ranks only: 0,4-7, 8-, all\n"
-    "  -localroot             rank 0 keeps mpiexec's terminal, standard streams and process group, to be debugged\n"
-    "  -xterm RANKS           each of these runs in a window of its own (xterm)\n"
-    "  -nompi                 tell the ranks nothing of MPI: no variables, no connections\n"
-    "  -pmi-port              programs of other MPIs find PMI at a port (PMI_PORT) instead of a descriptor\n"
-    "  -priority CLASS[:LEVEL]   idle, below, normal, above or high; idle, lowest, below ... highest within it:\n"
-    "                         the scheduler's idle class, or nice values, which I/O follows\n"
-    "  -gpus-per-proc N, -g N each rank of a host sees its own N GPUs (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES,\n"
-    "                         ZE_AFFINITY_MASK), of those that the variable allows now\n"
-    "  -preload-binary        send the programs to the hosts, which keep them in memory while they run\n"
-    "  -do-not-launch         find hosts, CPUs and programs, but start nothing\n"
-    "  -report-pid WHERE      write mpiexec's process number to a file, '-' (stdout) or '+' (stderr)\n"
-    "  -exitcodes             say at the end how each rank ended (-print-all-exitcodes); with -l, as each ends\n"
-    "  -v, -verbose           say on stderr what is started where; and rank 0, which algorithm performs each kind of\n"
-    "                         collective and why (unless MUR_COLL_VERBOSE=0)\n"
-    "  -forward-signals LIST  pass these on to the ranks, too: SIGWINCH,40; none: not even the usual ones\n"
-    "  -h, -help, -?          this text;  -help2: and all names of options\n"
-    "  -V, -version           the version;  -info: and what it knows of\n"
-    "  -whoami                the name of the user;  -register, -remove: a note that no account need be\n"
-    "  -oversubscribe, -allow-run-as-root are accepted: both are allowed anyway. -mca NAME VALUE and other habits\n"
-    "  mean the nearest thing here, or nothing, and then a note says so.\n"
-    "\n";
+static const char form[] = "An option may have one or two dashes, capitals where its name is longer than two letters, "
+                           "and '=' before its value.";
 
-static const char behaviour[] =
+static const char host_text[] =
+    "Hosts are those of the command line; else of MUR_HOSTFILE, HYDRA_HOST_FILE, I_MPI_HYDRA_HOST_FILE, "
+    "PRTE_MCA_prte_default_hostfile, OMPI_MCA_orte_default_hostfile or I_MPI_HYDRA_HOSTS_GROUP; else of the resource "
+    "manager (Slurm, LoadLeveler, LSF, Grid Engine, PBS, Cobalt, Volcano); else this machine, for any number of ranks.";
+
+static const char input_text[] =
     "Standard input goes to rank 0 unless -stdin says otherwise; the others read nothing. Lines of ranks never mix; a "
-    "line that stays\n"
-    "unfinished for 50 ms is shown as far as it is, and other ranks wait up to 200 ms for its end.\n"
-    "SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed to the ranks, which then have 2 s to end (more while they wait\n"
-    "for a core); a second one kills them. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on. Signals\n"
-    "go to each rank's process group.\n"
-    "\n"
-    "Exit code: 0 when all ranks exit with 0, else that of the rank that failed first:\n"
-    "  its own code, or 128 + the signal that killed it (1 where it failed with code 0);\n"
-    "  after MPI_Abort(comm, code): the low 8 bits of code, 1 when those are 0 but code is not.\n"
-    "A rank fails when it exits with another code than 0, dies by a signal, exits between MPI_Init and MPI_Finalize,\n"
-    "or exits before an MPI_Init for which other ranks wait. Then the other ranks are ended. If a rank is a script,\n"
-    "the same holds for the MPI programs that it runs, one after the other; -continue-on-failure changes it.\n"
-    "Other codes of mpiexec:\n"
-    "  124 time limit, 126 program cannot be executed, 127 program or directory not found, 2 wrong usage,\n"
-    "  1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe closed,\n"
-    "  200 a host or the agent on it is lost.\n";
+    "line that stays unfinished for 50 ms is shown as far as it is, and other ranks wait up to 200 ms for its end.";
 
-void mur_options_print_help(void)
+static const char signal_text[] =
+    "SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed to the ranks, which then have 2 s to end (more while they wait for "
+    "a core); a second one kills them. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on. Signals go to each rank's "
+    "process group.";
+
+static const char exit_text[] =
+    "Exit code: 0 when all ranks exit with 0, else that of the rank that failed first: its own code, or 128 + the "
+    "signal "
+    "that killed it (1 where it failed with code 0); after MPI_Abort(comm, code): the low 8 bits of code, 1 when those "
+    "are 0 but code is not.\n"
+    "A rank fails when it exits with another code than 0, dies by a signal, exits between MPI_Init and MPI_Finalize, "
+    "or "
+    "exits before an MPI_Init for which other ranks wait. Then the other ranks are ended. If a rank is a script, the "
+    "same holds for the MPI programs that it runs, one after the other; -continue-on-failure changes it.\n"
+    "Other codes of mpiexec: 124 time limit, 126 program cannot be executed, 127 program or directory not found, 2 "
+    "wrong usage, 1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe "
+    "closed, 200 a host or the agent on it is lost.";
+
+const struct mur_topic mur_topics[] = {
+    {"program", "For each program: before it, and again behind each ':'", mur_program_options, NULL},
+    {"environment", "Environment variables of the ranks", mur_environment_options, NULL},
+    {"hosts", "Hosts that ranks may run on", mur_host_options, host_text},
+    {"mapping", "Which rank runs on which host", mur_mapping_options, NULL},
+    {"binding", "CPUs of ranks", mur_binding_options, NULL},
+    {"agents", "How agents are started on other hosts", mur_launcher_options, NULL},
+    {"output", "What ranks write", mur_output_options, NULL},
+    {"starting", "How ranks are started", mur_starting_options, NULL},
+    {"job", "For the whole job", mur_job_options, NULL},
+    {"input", "What ranks read", NULL, input_text},
+    {"signals", "Signals to mpiexec", NULL, signal_text},
+    {"exit", "Exit codes", NULL, exit_text},
+    {"errands", "What else mpiexec does than to run a job", mur_errand_options, NULL},
+    {"habits", "Options of other launchers", mur_habit_options, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* Prints an option with its other names, which are the rows behind it. Returns the next option. */
+static const struct mur_option *print_option(const struct mur_option *option)
 {
-    fputs(usage, stdout);
-    fputs(part_options, stdout);
-    fputs(host_options, stdout);
-    fputs(job_options, stdout);
-    fputs(behaviour, stdout);
+    char *names = mur_alloc_text("-%s%s%s", option->name, option->value ? " " : "", option->value ? option->value : "");
+    const char *help = option->help;
+
+    while ((++option)->name && !option->help)
+        names = mur_alloc_text("%s, -%s", names, option->name);
+    if ((int)strlen(names) > INDENT - 4) {
+        printf("  ");
+        mur_wrap_print(names, 2, 6, WIDTH);
+        printf("%*s", INDENT, "");
+    } else {
+        printf("  %-*s", INDENT - 2, names);
+    }
+    mur_wrap_print(help, INDENT, INDENT, WIDTH);
+    return option;
+}
+
+static void print_topic(const struct mur_topic *topic)
+{
+    printf("%s\n", topic->title);
+    for (const struct mur_option *option = topic->options; option && option->name;)
+        option = print_option(option);
+    if (topic->text)
+        mur_wrap_print(topic->text, 0, 0, WIDTH);
+}
+
+static void print_overview(void)
+{
+    printf("%s\n%s\nmpiexec -help TOPIC, -help OPTION or -help all tells more. Topics:\n", usage, common);
+    for (const struct mur_topic *topic = mur_topics; topic->name; topic++)
+        printf("  %-12s %s\n", topic->name, topic->title);
+    putchar('\n');
+    mur_wrap_print(form, 0, 0, WIDTH);
+}
+
+static void print_all(void)
+{
+    printf("%s", usage);
+    mur_wrap_print(form, 0, 0, WIDTH);
+    for (const struct mur_topic *topic = mur_topics; topic->name; topic++) {
+        putchar('\n');
+        print_topic(topic);
+    }
+}
+
+int mur_options_print_help(const char *word, char *error, size_t error_size)
+{
+    const char *name = word ? word + strspn(word, "-") : NULL;
+    const struct mur_option *option;
+
+    if (!name) {
+        print_overview();
+        return 0;
+    }
+    if (strcasecmp(name, "all") == 0) {
+        print_all();
+        return 0;
+    }
+    for (const struct mur_topic *topic = mur_topics; topic->name; topic++)
+        if (strcasecmp(topic->name, name) == 0) {
+            print_topic(topic);
+            return 0;
+        }
+    option = mur_option_find(name);
+    if (!option) {
+        snprintf(error, error_size, "-help %s: there is no such topic or option; mpiexec -help lists the topics", word);
+        return MUR_EXIT_USAGE;
+    }
+    while (!option->help)
+        option--; /* it is another name of the one above */
+    print_option(option);
+    return 0;
 }

@@ -182,30 +182,47 @@ static int set_verbose(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+/* The options of each program. */
+const struct mur_option mur_program_options[] = {
+    {"n", "N", mur_parser_set_ranks, "number of ranks (default: the slots of the hosts that were listed; else 1)"},
+    {"np", "N", mur_parser_set_ranks, NULL},
+    {"c", "N", mur_parser_set_ranks, NULL},
+    {"wdir", "DIR", set_wdir, "start the ranks in DIR; a relative program is looked for from there"},
+    {"wd", "DIR", set_wdir, NULL},
+    {"dir", "DIR", set_wdir, NULL},
+    {"path", "DIR[:DIR...]", set_search, "look for the program there before PATH; ';' may stand for ':'"},
+    {"initial-errhandler", "HANDLER", set_initial_errhandler,
+     "mpi_errors_are_fatal (default), mpi_errors_abort or mpi_errors_return"},
+    {"pset", "NAME", set_process_set,
+     "a process set of these ranks, for sessions; parts may share one, and be in several"},
+    {"abi", "FAMILY", set_abi,
+     "mpich or openmpi: the ranks' MPI is Murmur's library with the binary interface of that MPI, whatever the "
+     "program's own paths say; native: what the program finds by itself; auto (default): Murmur's for any, found by "
+     "LD_LIBRARY_PATH (also MUR_ABI)"},
+    {"configfile", "FILE", set_configfile, "read what follows from a file, the parts in lines instead of between ':'"},
+    {"app", "FILE", set_configfile, NULL},
+    {NULL, NULL, NULL, NULL},
+};
+
+/* The options of the whole job. */
 const struct mur_option mur_job_options[] = {
-    {"n", "N", mur_parser_set_ranks},
-    {"np", "N", mur_parser_set_ranks},
-    {"c", "N", mur_parser_set_ranks},
-    {"wdir", "DIR", set_wdir},
-    {"wd", "DIR", set_wdir},
-    {"dir", "DIR", set_wdir},
-    {"path", "DIR[:DIR...]", set_search},
-    {"initial-errhandler", "HANDLER", set_initial_errhandler},
-    {"pset", "NAME", set_process_set},
-    {"abi", "auto, native, mpich or openmpi", set_abi},
-    {"configfile", "FILE", set_configfile},
-    {"app", "FILE", set_configfile},
-    {"timeout", "SECONDS", set_timeout},
-    {"usize", "N", set_universe},
-    {"stdin", "RANK, all or none", set_stdin},
-    {"exitcodes", NULL, set_exits},
-    {"print-all-exitcodes", NULL, set_exits},
-    {"torch", NULL, set_torch},
-    {"continue-on-failure", NULL, set_keeps_going},
-    {"disable-auto-cleanup", NULL, set_keeps_going},
-    {"enable-recovery", NULL, set_keeps_going},
-    {"abort-on-nonzero-exit", "0 or 1", set_abort_on_exit},
-    {"v", NULL, set_verbose},
-    {"verbose", NULL, set_verbose},
-    {NULL, NULL, NULL},
+    {"timeout", "SECONDS", set_timeout, "end the job after this time (also MPIEXEC_TIMEOUT; 0: no limit)"},
+    {"usize", "N", set_universe, "MPI_UNIVERSE_SIZE (default: the slots of all hosts, or of this machine's CPUs)"},
+    {"stdin", "RANK", set_stdin, "the rank that reads standard input (default 0); none; all: each reads all of it"},
+    {"exitcodes", NULL, set_exits, "say at the end how each rank ended; with -l, as each ends"},
+    {"print-all-exitcodes", NULL, set_exits, NULL},
+    {"torch", NULL, set_torch,
+     "set RANK, WORLD_SIZE, LOCAL_RANK, LOCAL_WORLD_SIZE, MASTER_ADDR and MASTER_PORT for PyTorch"},
+    {"continue-on-failure", NULL, set_keeps_going,
+     "a rank that is not in MPI may fail without ending the others; the exit code still shows it"},
+    {"disable-auto-cleanup", NULL, set_keeps_going, NULL},
+    {"enable-recovery", NULL, set_keeps_going, NULL},
+    {"abort-on-nonzero-exit", "0|1", set_abort_on_exit,
+     "whether a rank's exit code other than 0 ends the job (default 1); -mca orte_abort_on_non_zero_status is the "
+     "same"},
+    {"v", NULL, set_verbose,
+     "say on stderr what is started where; and rank 0, which algorithm performs each kind of collective and why "
+     "(unless MUR_COLL_VERBOSE=0)"},
+    {"verbose", NULL, set_verbose, NULL},
+    {NULL, NULL, NULL, NULL},
 };

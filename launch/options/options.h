@@ -11,7 +11,8 @@
  * with a message in `error`. When help, the version or another such errand is
  * asked for, nothing after that option is looked at. */
 int mur_options_parse(char **argv, struct mur_jobspec *job, char *error, size_t error_size);
-void mur_options_print_help(void);
-void mur_options_print_all(void); /* every name, with what it takes */
+
+/* Prints the overview (topic: NULL), a topic, an option, or `all`. Returns 0, or MUR_EXIT_USAGE with a message. */
+int mur_options_print_help(const char *topic, char *error, size_t error_size);
 
 #endif

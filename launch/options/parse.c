@@ -17,13 +17,6 @@
 #include "launch/options/parser.h"
 #include "launch/say.h"
 
-static const struct mur_option *const tables[] = {
-    mur_job_options,    mur_environment_options, mur_host_options,   mur_binding_options, mur_launcher_options,
-    mur_output_options, mur_starting_options,    mur_errand_options, mur_habit_options,
-};
-
-#define TABLE_COUNT (sizeof tables / sizeof tables[0])
-
 /* ---- for the tables ---- */
 
 int mur_parser_fail(struct mur_parser *parser, const char *format, ...)
@@ -75,14 +68,15 @@ static const struct mur_option *find_option(const struct mur_option *table, cons
 }
 
 /* In any table; as written, else with other capitals, which short names do not survive: -n and -N, -v and -V. */
-static const struct mur_option *find_anywhere(const char *name)
+const struct mur_option *mur_option_find(const char *name)
 {
     const struct mur_option *found = NULL;
 
-    for (size_t i = 0; i < TABLE_COUNT && !found; i++)
-        found = find_option(tables[i], name);
-    for (size_t i = 0; i < TABLE_COUNT && !found && strlen(name) > 2; i++)
-        for (const struct mur_option *option = tables[i]; option->name && !found; option++)
+    for (const struct mur_topic *topic = mur_topics; topic->name && !found; topic++)
+        if (topic->options)
+            found = find_option(topic->options, name);
+    for (const struct mur_topic *topic = mur_topics; topic->name && !found && strlen(name) > 2; topic++)
+        for (const struct mur_option *option = topic->options; option && option->name && !found; option++)
             if (strcasecmp(option->name, name) == 0)
                 found = option;
     return found;
@@ -91,13 +85,6 @@ static const struct mur_option *find_anywhere(const char *name)
 int mur_parser_apply(struct mur_parser *parser, const struct mur_option *table, const char *name, const char *value)
 {
     return find_option(table, name)->set(parser, value);
-}
-
-void mur_options_print_all(void)
-{
-    for (size_t i = 0; i < TABLE_COUNT; i++)
-        for (const struct mur_option *option = tables[i]; option->name; option++)
-            printf("  -%s%s%s\n", option->name, option->value ? " " : "", option->value ? option->value : "");
 }
 
 /* ---- finding the option ---- */
@@ -132,8 +119,8 @@ static const char *nearest_option(const char *name)
     const char *best = NULL;
     size_t best_distance = strlen(name) / 2 + 1; /* farther ones would only confuse */
 
-    for (size_t i = 0; i < TABLE_COUNT; i++)
-        for (const struct mur_option *option = tables[i]; option->name; option++) {
+    for (const struct mur_topic *topic = mur_topics; topic->name; topic++)
+        for (const struct mur_option *option = topic->options; option && option->name; option++) {
             size_t distance = edit_distance(name, option->name);
 
             if (distance < best_distance && strlen(option->name) > 1) {
@@ -149,9 +136,9 @@ static int unknown_option(struct mur_parser *parser, const char *name)
     const char *near = nearest_option(name);
 
     if (near)
-        return mur_parser_fail(parser, "unknown option %s; did you mean -%s? (mpiexec -help lists all)", parser->option,
-                               near);
-    return mur_parser_fail(parser, "unknown option %s (mpiexec -help lists all)", parser->option);
+        return mur_parser_fail(parser, "unknown option %s; did you mean -%s? (mpiexec -help all lists all)",
+                               parser->option, near);
+    return mur_parser_fail(parser, "unknown option %s (mpiexec -help all lists all)", parser->option);
 }
 
 /* Reads the option `word`, whose value may be the next word. */
@@ -171,7 +158,7 @@ static int read_option(struct mur_parser *parser, char *word)
     }
     if (dashes > 2)
         return unknown_option(parser, name);
-    option = find_anywhere(name);
+    option = mur_option_find(name);
     if (!option)
         return unknown_option(parser, name);
     if (!option->value && value)
@@ -244,8 +231,7 @@ static int read_context(struct mur_parser *parser)
         if (job->context_count > 1 || *parser->next)
             return mur_parser_fail(parser, "no program in part %d of the ':'-separated command line",
                                    job->context_count);
-        return mur_parser_fail(parser,
-                               "no program to run; try: mpiexec -n 4 ./program (mpiexec -help lists the options)");
+        return mur_parser_fail(parser, "no program to run; try: mpiexec -n 4 ./program (mpiexec -help tells more)");
     }
     take_program(parser);
     if (parser->context->ranks > MUR_RANKS_MAX - job->size)

@@ -19,22 +19,38 @@ struct mur_parser {
     bool has_file; /* the words are from -configfile */
 };
 
+/* tools/manual/tables.py reads these tables, too, for the manual pages and for the shells' completion. */
 struct mur_option {
     const char *name;
     const char *value; /* what it takes, for messages; NULL: nothing */
     int (*set)(struct mur_parser *parser, const char *value);
+    const char *help; /* NULL: another name of the option above */
 };
 
 /* Each ends with a NULL name. */
+extern const struct mur_option mur_program_options[];
 extern const struct mur_option mur_job_options[];
 extern const struct mur_option mur_environment_options[];
 extern const struct mur_option mur_host_options[];
+extern const struct mur_option mur_mapping_options[];
 extern const struct mur_option mur_binding_options[];
 extern const struct mur_option mur_launcher_options[];
 extern const struct mur_option mur_output_options[];
 extern const struct mur_option mur_starting_options[];
 extern const struct mur_option mur_errand_options[];
 extern const struct mur_option mur_habit_options[]; /* accepted, though nothing needs them */
+
+/* What -help is about: a table, a text, or both. */
+struct mur_topic {
+    const char *name;
+    const char *title;
+    const struct mur_option *options; /* NULL: none */
+    const char *text;                 /* NULL: none */
+};
+extern const struct mur_topic mur_topics[]; /* ends with a NULL name; all tables are in it */
+
+/* In any table, without dashes; NULL: there is none. */
+const struct mur_option *mur_option_find(const char *name);
 
 /* Writes the message and returns MUR_EXIT_USAGE. */
 int mur_parser_fail(struct mur_parser *parser, const char *format, ...) __attribute__((format(printf, 2, 3)));

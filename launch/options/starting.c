@@ -157,15 +157,21 @@ static int set_signals(struct mur_parser *parser, const char *value)
 }
 
 const struct mur_option mur_starting_options[] = {
-    {"localroot", NULL, set_local_root},
-    {"nompi", NULL, set_no_mpi},
-    {"priority", "CLASS[:LEVEL]", set_priority},
-    {"output-from", "RANKS", set_shown},
-    {"xterm", "RANKS", set_windows},
-    {"gpus-per-proc", "N", set_gpus},
-    {"g", "N", set_gpus},
-    {"pmi-port", NULL, set_pmi_port},
-    {"preload-binary", NULL, set_sent},
-    {"forward-signals", "SIGNALS", set_signals},
-    {NULL, NULL, NULL},
+    {"localroot", NULL, set_local_root,
+     "rank 0 keeps mpiexec's terminal, standard streams and process group, to be debugged"},
+    {"nompi", NULL, set_no_mpi, "tell the ranks nothing of MPI: no variables, no connections"},
+    {"priority", "CLASS[:LEVEL]", set_priority,
+     "idle, below, normal, above or high; idle, lowest, below ... highest within it: the scheduler's idle class, or "
+     "nice values, which I/O follows"},
+    {"output-from", "RANKS", set_shown, "show stdout of these ranks only: 0,4-7, 8-, all"},
+    {"xterm", "RANKS", set_windows, "each of these ranks runs in a window of its own (xterm)"},
+    {"gpus-per-proc", "N", set_gpus,
+     "each rank of a host sees its own N GPUs (CUDA_VISIBLE_DEVICES, ROCR_VISIBLE_DEVICES, ZE_AFFINITY_MASK), of those "
+     "that the variable allows now"},
+    {"g", "N", set_gpus, NULL},
+    {"pmi-port", NULL, set_pmi_port, "programs of other MPIs find PMI at a port (PMI_PORT) instead of a descriptor"},
+    {"preload-binary", NULL, set_sent, "send the programs to the hosts, which keep them in memory while they run"},
+    {"forward-signals", "SIGNALS", set_signals,
+     "pass these on to the ranks, too: SIGWINCH,40; none: not even the usual ones"},
+    {NULL, NULL, NULL, NULL},
 };

@@ -45,7 +45,10 @@ refuse 1 "start fewer ranks" -n 10000000 true
 (ulimit -n 64 && refuse 1 "ulimit -Hn" -n 64 true; exit $FAILED) || FAILED=1
 (ulimit -f 1 && refuse 1 "ulimit -f" -n 1 true; exit $FAILED) || FAILED=1
 
+refuse 2 "no such topic" -help frobnication
 code 0 -help
+contains "help" "Topics" "$(cat "$DIR/out")"
+code 0 -help all
 contains "help" "-prepend-rank" "$(cat "$DIR/out")"
 code 0 --version
 contains "version" "Murmur" "$(cat "$DIR/out")"
