@@ -42,8 +42,8 @@ launch() { # how, mpiexec's arguments
     exec timeout 100 ip netns exec "$tag-h0" "$mpiexec" "${how[@]}" -host 10.77.0.1,10.77.0.2 -n 4 "$@" </dev/null
 }
 
-# What it says without what differs from job to job.
-words() { sed 's/pid [0-9]*/pid N/g; s/([0-9]* ranks\? still/(some still/; s/[0-9]* other ranks\? w[a-z]* ended/others ended/' "$1" | sort -u; }
+# What it says without what differs from job to job; where all hosts fail, any of them may be the first.
+words() { sed 's/pid [0-9]*/pid N/g; s/on host [0-9.]*:/on host H:/; s/([0-9]* ranks\? still/(some still/; s/[0-9]* other ranks\? w[a-z]* ended/others ended/' "$1" | sort -u; }
 
 both() { # what, expected code, act, mpiexec's arguments; an act happens once all four ranks are up
     local what=$1 expected=$2 act=$3 start=
