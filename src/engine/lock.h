@@ -21,7 +21,7 @@ struct mur_lock {
     atomic_bool is_starting;        /* to be used: a thread may still be inside without it */
     bool has_deferred;              /* run_deferred is to be called */
     _Atomic(pthread_t) holder;      /* of the mutex; 0: nobody */
-    atomic_int wanting;        /* threads that wait for the mutex: who only polls lets them go first */
+    atomic_int wanting;             /* threads that wait for the mutex: who only polls lets them go first */
     /* how threads rest (lock.c) */
     int resting;            /* threads that wait on `moved`, or sleep in the transport */
     bool has_sleeper;       /* one of them sleeps in the transport, */
