@@ -32,19 +32,25 @@ static void send_frame(struct mur_peer *peer, int kind, const struct mur_file *f
     mur_send_control(peer, &frame, &content);
 }
 
+/* At rank 0. It may wrap, like the atomic one of an area; who takes too much gives it back (mur_pointer_take). */
+static MPI_Offset advance(struct mur_file *file, MPI_Offset etypes)
+{
+    MPI_Offset before = file->shared_pointer;
+
+    file->shared_pointer = (MPI_Offset)((uint64_t)before + (uint64_t)etypes);
+    return before;
+}
+
 /* At rank 0. Nobody asks about a file that is not open any more: who asks waits for the answer. */
 static void asked(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_file *file = mur_file_of_context(frame->context);
     struct content content;
-    int64_t before;
 
     if (!file || frame->bytes != sizeof content)
         return;
     memcpy(&content, data, sizeof content);
-    before = file->shared_pointer;
-    file->shared_pointer += content.value;
-    content.value = before;
+    content.value = advance(file, content.value);
     send_frame(peer, MUR_FRAME_POINTER_IS, file, content);
 }
 
@@ -87,8 +93,7 @@ int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before
     if (file->area) {
         *before = atomic_fetch_add(&file->area->memory->pointer, etypes);
     } else if (file->comm->rank == 0) {
-        *before = file->shared_pointer;
-        file->shared_pointer += etypes;
+        *before = advance(file, etypes);
     } else {
         waiter.next = waiters;
         waiters = &waiter;
@@ -173,6 +178,8 @@ int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, M
     agreed = mur_schedule_run(s);
     if (rc || agreed)
         return rc ? rc : agreed;
+    if (told[1])
+        return refuse(file, told[0]);
     *start = told[0] + mine - etypes;
-    return told[1] ? refuse(file, told[0]) : MPI_SUCCESS;
+    return MPI_SUCCESS;
 }
