@@ -7,8 +7,8 @@
 #include "test.h"
 
 enum { ALONE = 8000, ROUNDS = 1500, WARM = 200 };
-#ifdef __SANITIZE_ADDRESS__
-enum { MORE_KIB = 1 << 20 }; /* the sanitizer keeps what was freed */
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { MORE_KIB = 1 << 20 }; /* the sanitizer keeps what was freed, or notes of it */
 #else
 enum { MORE_KIB = 256 }; /* 180 bytes a round */
 #endif

@@ -4,6 +4,7 @@
  * silent operation, a timer, a send without room; and that a call reaches it though others poll. */
 #include "engine/lock.h"
 
+#include <stdatomic.h>
 #include <poll.h>
 #include <pthread.h>
 #include <unistd.h>
@@ -97,7 +98,7 @@ static void await_passes(uint64_t passes)
         usleep(100);
 }
 
-static volatile bool has_run;
+static atomic_bool has_run;
 
 static bool run(struct mur_task *task, bool *is_over)
 {
@@ -117,6 +118,8 @@ static void new_task(void)
     mur_engine_unlock();
     while (!has_run)
         usleep(100);
+    mur_engine_lock(); /* nobody looks at the task any more */
+    mur_engine_unlock();
 }
 
 static void silent_operation(void)
