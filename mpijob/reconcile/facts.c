@@ -79,6 +79,13 @@ static bool is_of_job(const struct mur_node *object, const struct mur_facts *fac
     return label && strcmp(label->text, facts->name) == 0;
 }
 
+static bool has_ended(const struct mur_node *pod)
+{
+    const char *phase = mur_node_string(pod, "status.phase", "");
+
+    return strcmp(phase, "Failed") == 0 || strcmp(phase, "Succeeded") == 0;
+}
+
 static void find_pods(struct mur_facts *facts)
 {
     const struct mur_node *objects = facts->observed->store->objects;
@@ -89,6 +96,8 @@ static void find_pods(struct mur_facts *facts)
 
         if (strcmp(mur_node_string(pod, "kind", ""), "Pod") != 0 || !is_of_job(pod, facts) || !role)
             continue;
+        if (mur_node_at(pod, "metadata.deletionTimestamp") && has_ended(pod))
+            continue; /* it is as good as gone */
         if (strcmp(role->text, "launcher") == 0) {
             count_pod(&facts->launchers, pod);
             count_failures(facts, pod);

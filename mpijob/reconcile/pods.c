@@ -171,10 +171,21 @@ static void add_launcher_env(const struct mur_facts *facts, struct mur_node *con
     }
 }
 
+/* The first try has the plain name, others a number; a pod that is about to go still has its name. */
+static char *launcher_name(const struct mur_facts *facts)
+{
+    char *name = mur_alloc_text("%s-launcher", facts->name);
+
+    for (int i = 1; mur_store_find(facts->observed->store, "Pod", name); i++) {
+        free(name);
+        name = mur_alloc_text("%s-launcher-%d", facts->name, i);
+    }
+    return name;
+}
+
 struct mur_node *mur_make_launcher(const struct mur_facts *facts)
 {
-    char *name = facts->launchers.count ? mur_alloc_text("%s-launcher-%d", facts->name, facts->launchers.count)
-                                        : mur_alloc_text("%s-launcher", facts->name);
+    char *name = launcher_name(facts);
     struct mur_node *pod = make_pod(facts, name, "Launcher", "launcher", 0), *container = container_of(pod);
 
     mur_node_set(pod, "spec.hostname", mur_node_text("%s-launcher", facts->name)); /* whichever try it is */

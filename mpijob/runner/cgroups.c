@@ -96,7 +96,42 @@ static int limit_memory(const char *group, bool is_v2, double bytes)
     return 0;
 }
 
-void mur_groups_make(struct mur_pod *pod, struct mur_limits limits)
+/* The kernel may need a moment to see that the processes are gone. */
+static void remove_group(char *group)
+{
+    for (int i = 0; group && i < 100 && rmdir(group) < 0 && errno == EBUSY; i++)
+        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
+    free(group);
+}
+
+/* A run that is killed cannot remove its groups: the next one of the job finds them in this file. */
+static void note_group(const struct mur_runner *runner, const char *group)
+{
+    char *path = mur_alloc_text("%s/groups", runner->folder);
+    FILE *file = group ? fopen(path, "ae") : NULL;
+
+    if (file) {
+        fprintf(file, "%s\n", group);
+        fclose(file);
+    }
+    free(path);
+}
+
+void mur_groups_clean(const struct mur_runner *runner)
+{
+    char *path = mur_alloc_text("%s/groups", runner->folder), line[4096];
+    FILE *file = fopen(path, "re");
+
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = '\0';
+        remove_group(mur_alloc_text("%s", line));
+    }
+    if (file)
+        fclose(file);
+    free(path);
+}
+
+void mur_groups_make(const struct mur_runner *runner, struct mur_pod *pod, struct mur_limits limits)
 {
     bool is_v2 = access("/sys/fs/cgroup/cgroup.controllers", F_OK) == 0, is_well = true;
 
@@ -109,6 +144,8 @@ void mur_groups_make(struct mur_pod *pod, struct mur_limits limits)
         if (limits.cpus > 0)
             pod->group_cpu = make_group("cpu", pod->name);
     }
+    note_group(runner, pod->group_memory);
+    note_group(runner, pod->group_cpu);
     if (limits.memory > 0)
         is_well = pod->group_memory && limit_memory(pod->group_memory, is_v2, limits.memory) == 0;
     if (limits.cpus > 0 && is_well)
@@ -145,14 +182,6 @@ bool mur_groups_ran_out(const struct mur_pod *pod)
         free(path);
     }
     return kills > 0;
-}
-
-/* The kernel may need a moment to see that the processes are gone. */
-static void remove_group(char *group)
-{
-    for (int i = 0; group && i < 100 && rmdir(group) < 0 && errno == EBUSY; i++)
-        nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
-    free(group);
 }
 
 void mur_groups_remove(struct mur_pod *pod)

@@ -224,7 +224,7 @@ static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_nod
         pod->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     free(path);
     if (!pod->group_cpu && !pod->group_memory)
-        mur_groups_make(pod, limits_of(object));
+        mur_groups_make(runner, pod, limits_of(object));
     pod->pid = (pid_t)syscall(SYS_clone, clone_flags(runner, pod) | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pod->pid == 0)
         mur_inside(runner, pod, control[1], output[1]);

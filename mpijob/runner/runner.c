@@ -164,5 +164,6 @@ void mur_runner_end(struct mur_runner *runner)
         close(runner->bridge_hold);
         waitpid(runner->bridge, NULL, 0);
     }
+    mur_groups_clean(runner);
     nftw(runner->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
 }

@@ -102,7 +102,8 @@ int mur_environment_make(struct mur_runner *runner, struct mur_pod *pod, const s
 _Noreturn void mur_inside(const struct mur_runner *runner, const struct mur_pod *pod, int control, int output);
 int mur_network_start(struct mur_runner *runner);
 int mur_network_join(struct mur_runner *runner, const struct mur_pod *pod);
-void mur_groups_make(struct mur_pod *pod, struct mur_limits limits);
+void mur_groups_clean(const struct mur_runner *runner); /* those that a run that was killed has left */
+void mur_groups_make(const struct mur_runner *runner, struct mur_pod *pod, struct mur_limits limits);
 void mur_groups_enter(const struct mur_pod *pod, pid_t pid);
 bool mur_groups_ran_out(const struct mur_pod *pod); /* something in it was killed for its memory */
 void mur_groups_remove(struct mur_pod *pod);

@@ -96,7 +96,7 @@ nothing_left
 
 # Deleted while it runs; and the one who runs it is killed: nothing outlives it.
 for end in delete kill; do
-    write_job gone <<<'echo here; exec sleep 1000'
+    container='resources: {limits: {memory: 64Mi, cpu: 1}}' write_job gone <<<'echo here; exec sleep 1000'
     timeout 60 "$mpijob" run --set-status status gone.yaml >out 2>err &
     starter=$!
     wait_for grep -q here out
@@ -111,6 +111,7 @@ for end in delete kill; do
         write_job gone <<<'true'
         run gone
         [ $code = 0 ] || fail "after a kill: code $code: $(cat out err)"
+        [ -z "$(find /sys/fs/cgroup -name 'mpijob-*-gone-*' 2>/dev/null)" ] || fail "control groups are left"
     fi
     nothing_left
 done
