@@ -133,23 +133,30 @@ static bool is_optional(const struct mur_node *source)
     return mur_node_true(source, "configMapKeyRef.optional") || mur_node_true(source, "secretKeyRef.optional");
 }
 
-static void add_all_of(const struct mur_runner *runner, struct mur_node *environment, const struct mur_node *from)
+static int add_all_of(const struct mur_runner *runner, struct mur_node *environment, const struct mur_node *from,
+                      char **why)
 {
     static const char *const parts[] = {"data", "stringData"};
     const struct mur_node *config = mur_node_get(from, "configMapRef"), *secret = mur_node_get(from, "secretRef");
-    const struct mur_node *object = mur_store_find(runner->store, config ? "ConfigMap" : "Secret",
-                                                   mur_node_string(config ? config : secret, "name", ""));
+    const struct mur_node *source = config ? config : secret;
+    const char *name = mur_node_string(source, "name", "");
+    const struct mur_node *object = mur_store_find(runner->store, config ? "ConfigMap" : "Secret", name);
 
+    if (!object && !mur_node_true(source, "optional")) {
+        *why = mur_alloc_text("%s \"%s\" not found: put it into the file", config ? "configmap" : "secret", name);
+        return -1;
+    }
     for (int part = 0; part < 2; part++) {
         const struct mur_node *values = mur_node_get(object, parts[part]);
 
         for (int i = 0; i < mur_node_count(values); i++) {
-            char *name = mur_alloc_text("%s%s", mur_node_string(from, "prefix", ""), values->members[i].name);
+            char *full = mur_alloc_text("%s%s", mur_node_string(from, "prefix", ""), values->members[i].name);
 
-            mur_node_put(environment, name, value_of(object, values->members[i].name));
-            free(name);
+            mur_node_put(environment, full, value_of(object, values->members[i].name));
+            free(full);
         }
     }
+    return 0;
 }
 
 static int add_entries(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object,
@@ -159,7 +166,8 @@ static int add_entries(struct mur_runner *runner, struct mur_pod *pod, const str
     const struct mur_node *from = mur_node_get(container, "envFrom"), *entries = mur_node_get(container, "env");
 
     for (int i = 0; i < mur_node_count(from); i++)
-        add_all_of(runner, environment, from->members[i].value);
+        if (add_all_of(runner, environment, from->members[i].value, why) < 0)
+            return -1;
     for (int i = 0; i < mur_node_count(entries); i++) {
         const struct mur_node *entry = entries->members[i].value, *source = mur_node_get(entry, "valueFrom");
         const char *name = mur_node_string(entry, "name", "");

@@ -148,6 +148,14 @@ static long long user_of(const struct mur_node *object, const char *field)
     return user;
 }
 
+static bool must_not_be_root(const struct mur_node *object)
+{
+    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+    const char *path = "securityContext.runAsNonRoot";
+
+    return mur_node_true(mur_node_at(container, path) ? container : mur_node_get(object, "spec"), path);
+}
+
 /* What a container is to be, without starting it. */
 static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why)
 {
@@ -166,6 +174,10 @@ static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct 
     add_host(runner, pod, object, known);
     if (runner->is_mapped && (pod->user > 0 || pod->group > 0)) {
         *why = mur_alloc_text("runAsUser %lld needs root: other users cannot be had from a user namespace", pod->user);
+        return -1;
+    }
+    if (must_not_be_root(object) && !runner->is_mapped && (pod->user == 0 || (pod->user < 0 && geteuid() == 0))) {
+        *why = mur_alloc_text("container has runAsNonRoot and image will run as root: set runAsUser");
         return -1;
     }
     if (choose_image(runner, pod, mur_node_string(container, "image", "host"), why) < 0 ||

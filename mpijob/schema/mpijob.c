@@ -88,7 +88,7 @@ static const struct mur_field spec_v1_fields[] = {
     {.name = "mpiReplicaSpecs", .type = MUR_TYPE_OBJECT, .fields = roles_v1_fields, .is_required = true},
     {.name = "runPolicy", .type = MUR_TYPE_OBJECT, .fields = run_policy_v1_fields},
     {.name = "cleanPodPolicy", .type = MUR_TYPE_STRING, .words = "None|Running|All"},
-    {.name = "mainContainer", .type = MUR_TYPE_STRING},
+    {.name = "mainContainer", .type = MUR_TYPE_STRING, .use = MUR_USE_IDLE, .why = "a pod is one container here"},
     {0},
 };
 

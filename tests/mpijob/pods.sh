@@ -121,6 +121,15 @@ cmp -s log wanted || fail "volumes: $(diff log wanted)"
 ls /mnt | cmp -s - before/mnt || fail "the machine's /mnt has changed: $(ls /mnt)"
 nothing_left
 
+# What is named and not there keeps the pod from starting, with a word; but not if it is optional.
+sed 's/envFrom: .*/envFrom: [{secretRef: {name: lost}}]/; s/^spec:/&\n  runPolicy: {backoffLimit: 0}/' volumes.yaml >lost.yaml
+run lost
+[ $code = 128 ] && grep -q 'secret "lost" not found' err || fail "a lost secret: code $code: $(cat out err)"
+sed -i 's/secretRef: {name: lost}/secretRef: {name: lost, optional: true}/' lost.yaml
+run lost
+[ $code = 0 ] || fail "an optional secret: code $code: $(cat out err)"
+nothing_left
+
 # Another image: a directory, which stays as it is.
 mkdir -p image/bin image/proc image/dev image/sys image/tmp image/etc image/usr image/lib image/lib64
 cp /bin/sh image/bin/ && ldd /bin/sh | grep -o '/[^ ]*' | while read -r library; do
@@ -168,6 +177,9 @@ if [ "$(id -u)" = 0 ]; then
     chmod 711 "$scratch" "$XDG_RUNTIME_DIR"
     run user
     [ $code = 0 ] && [ "$(sed 's/^[^ ]* //' out | xargs)" = "1234 1234 1234" ] || fail "user: code $code: $(cat out err)"
+    sed -i 's/runAsUser: 1234/runAsNonRoot: true/; s/^spec:/&\n  runPolicy: {backoffLimit: 0}/' user.yaml
+    run user
+    [ $code != 0 ] && grep -q 'runAsNonRoot' err || fail "runAsNonRoot: code $code: $(cat out err)"
     nothing_left
 fi
 
