@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks from the include lines of src/ and launch/ that a lower part never includes an upper one: layers.py ROOT"""
+"""Checks from the include lines of src/, launch/ and mpijob/ that a lower part never includes an upper one: layers.py ROOT"""
 
 import pathlib
 import re
@@ -32,14 +32,26 @@ LAUNCHER = [
     {'base'},
 ]
 
+MPIJOB = [
+    {'mpijob.c', 'cli'},
+    {'runner'},
+    {'reconcile'},
+    {'store'},
+    {'schema'},
+    {'document', 'agent'},
+    {'launch'},
+]
+
 # The generated prototypes, for those who write a body beside its core; and the engine's state, by which transports
 # deliver frames.
 EXCEPTIONS = {'mpi/bodies.h', 'engine/state.h'}
 
 
 def part_of(name):
-    """The part of src/ or launch/ that a file, as include lines name it, belongs to."""
+    """The part of src/, launch/ or mpijob/ that a file, as include lines name it, belongs to."""
     parts = name.split('/')
+    if parts[0] == 'mpijob':
+        return parts[1]
     if parts[0] == 'launch':
         if len(parts) > 2:
             return parts[1]
@@ -72,6 +84,7 @@ def check(folder, prefix, levels):
 def main(root):
     root = pathlib.Path(root)
     mistakes = list(check(root / 'src', '', LIBRARY)) + list(check(root / 'launch', 'launch/', LAUNCHER))
+    mistakes += check(root / 'mpijob', 'mpijob/', MPIJOB)
     print('\n'.join(mistakes) if mistakes else 'no part includes one above it')
     return 1 if mistakes else 0
 

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The commands of mpijob, one file each, and what they share. */
+#ifndef MUR_MPIJOB_CLI_H
+#define MUR_MPIJOB_CLI_H
+
+#include "mpijob/document/document.h"
+#include "mpijob/schema/schema.h"
+
+/* Each gets the words behind the command's name, and returns the exit code. */
+int mur_cli_validate(int count, char **words);
+int mur_cli_run(int count, char **words);
+int mur_cli_ask(const char *command, int count, char **words); /* of a job that runs */
+
+/* The documents of a file, "-" for standard input; ends the program if it cannot be read or is no YAML. */
+struct mur_node *mur_cli_read(const char *path);
+/* Checks all documents of a file; the findings go to findings->out. */
+void mur_cli_check(const struct mur_node *documents, struct mur_findings *findings);
+
+#endif

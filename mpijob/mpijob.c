@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* mpijob: checks and runs MPI jobs that are written for Kubernetes.
+ *
+ * Folders, each of which calls those before it only: document/ (YAML and JSON as trees), schema/ (tables of fields and
+ * the check), store/ (the objects there are), reconcile/ (a pure function from objects to actions), runner/ (pods as
+ * processes of this machine), cli/ (the commands). docs/kubernetes.md is the user's view. */
+#include <stdio.h>
+#include <string.h>
+
+#include "launch/say.h"
+#include "mpijob/cli/cli.h"
+
+static const char usage[] =
+    "mpijob validate [--quiet] FILE...    check MPIJobs (kubeflow.org/v1, v2beta1) and Volcano's jobs, in YAML or "
+    "JSON\n"
+    "mpijob run [OPTION...] FILE          run an MPIJob on this machine, without a cluster; the exit code is the\n"
+    "                                     launcher's\n"
+    "    --image NAME=DIRECTORY|host      what a container's image stands for; --image DIRECTORY|host for all of them\n"
+    "    --set-status FILE                writes the MPIJob with its status there, as JSON, whenever it changes\n"
+    "    --restart-delay SECONDS          before the first retry of a launcher, doubled each time (default 10)\n"
+    "    --keep                           stay after the end of the job until its TTL is over, or it is deleted\n"
+    "    --no-namespaces                  pods are groups of processes, which share the machine's network and files\n"
+    "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here\n"
+    "mpijob logs [-n NAMESPACE] JOB POD\n";
+
+int main(int count, char **words)
+{
+    static const char *const asked[] = {"get", "describe", "suspend", "resume", "delete", "logs", NULL};
+
+    mur_say_name = "mpijob";
+    if (count < 2)
+        mur_quit(MUR_EXIT_USAGE, "what is to be done? See mpijob help");
+    if (strcmp(words[1], "help") == 0 || strcmp(words[1], "-h") == 0 || strcmp(words[1], "-help") == 0 ||
+        strcmp(words[1], "--help") == 0) {
+        fputs(usage, stdout);
+        return 0;
+    }
+    if (strcmp(words[1], "version") == 0 || strcmp(words[1], "--version") == 0) {
+        puts("mpijob of Murmur " MUR_VERSION);
+        return 0;
+    }
+    if (strcmp(words[1], "validate") == 0)
+        return mur_cli_validate(count - 2, words + 2);
+    if (strcmp(words[1], "run") == 0)
+        return mur_cli_run(count - 2, words + 2);
+    for (int i = 0; asked[i]; i++)
+        if (strcmp(words[1], asked[i]) == 0)
+            return mur_cli_ask(words[1], count - 2, words + 2);
+    mur_quit(MUR_EXIT_USAGE, "unknown command %s; see mpijob help", words[1]);
+}

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a job's pods share: the Service, the ConfigMap with the list of hosts, the Secret. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch/alloc.h"
+#include "mpijob/reconcile/inside.h"
+
+struct mur_node *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name)
+{
+    struct mur_node *object = mur_node_new(MUR_MAP), *labels = mur_node_new(MUR_MAP);
+    struct mur_node *owners = mur_node_new(MUR_LIST), *owner = mur_node_new(MUR_MAP);
+
+    mur_node_put(object, "apiVersion", mur_node_text("v1"));
+    mur_node_put(object, "kind", mur_node_text("%s", kind));
+    mur_node_set(object, "metadata.name", mur_node_text("%s", name));
+    mur_node_set(object, "metadata.namespace", mur_node_text("%s", facts->space));
+    mur_node_put(labels, MUR_LABEL_OPERATOR, mur_node_text("mpi-operator"));
+    mur_node_put(labels, MUR_LABEL_JOB, mur_node_text("%s", facts->name));
+    mur_node_set(object, "metadata.labels", labels);
+    mur_node_put(owner, "apiVersion", mur_node_text("%s", mur_node_string(facts->job, "apiVersion", "")));
+    mur_node_put(owner, "kind", mur_node_text("MPIJob"));
+    mur_node_put(owner, "name", mur_node_text("%s", facts->name));
+    mur_node_put(owner, "uid", mur_node_text("%s", mur_node_string(facts->job, "metadata.uid", "")));
+    mur_node_put(owner, "controller", mur_node_bool(true));
+    mur_node_put(owner, "blockOwnerDeletion", mur_node_bool(true));
+    mur_node_add(owners, owner);
+    mur_node_set(object, "metadata.ownerReferences", owners);
+    return object;
+}
+
+struct mur_node *mur_make_service(const struct mur_facts *facts)
+{
+    struct mur_node *service = mur_make_object(facts, "Service", facts->name), *selector = mur_node_new(MUR_MAP);
+
+    mur_node_set(service, "spec.clusterIP", mur_node_text("None"));
+    mur_node_put(selector, MUR_LABEL_OPERATOR, mur_node_text("mpi-operator"));
+    mur_node_put(selector, MUR_LABEL_JOB, mur_node_text("%s", facts->name));
+    mur_node_set(service, "spec.selector", selector);
+    if (facts->launcher_works)
+        mur_node_set(service, "spec.publishNotReadyAddresses", mur_node_bool(true));
+    return service;
+}
+
+/* v1 names pods; v2beta1 their names in the Service's domain. */
+static void print_host(FILE *file, const struct mur_facts *facts, const char *pod)
+{
+    if (facts->is_v1)
+        fputs(pod, file);
+    else
+        fprintf(file, "%s.%s.%s.svc", pod, facts->name, facts->space);
+}
+
+static void print_line(FILE *file, const struct mur_facts *facts, const char *pod)
+{
+    const char *implementation = mur_node_string(facts->job, "spec.mpiImplementation", "OpenMPI");
+
+    print_host(file, facts, pod);
+    if (facts->is_v1 || strcmp(implementation, "OpenMPI") == 0)
+        fprintf(file, " slots=%lld\n", facts->slots);
+    else
+        fprintf(file, ":%lld\n", facts->slots);
+}
+
+static char *make_hostfile(const struct mur_facts *facts)
+{
+    char *text = NULL, *pod;
+    size_t length;
+    FILE *file = open_memstream(&text, &length);
+
+    if (facts->launcher_works) {
+        pod = mur_alloc_text("%s-launcher", facts->name);
+        print_line(file, facts, pod);
+        free(pod);
+    }
+    for (long long i = 0; i < facts->worker_count; i++) {
+        pod = mur_alloc_text("%s-worker-%lld", facts->name, i);
+        print_line(file, facts, pod);
+        free(pod);
+    }
+    fclose(file);
+    return text;
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(mur_node_string(*(const struct mur_node *const *)a, "metadata.name", ""),
+                  mur_node_string(*(const struct mur_node *const *)b, "metadata.name", ""));
+}
+
+/* The workers that run now, and a launcher that is one, which elastic jobs ask for again and again. */
+static char *make_discover_hosts(const struct mur_facts *facts)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *file = open_memstream(&text, &length);
+
+    fputs("#!/bin/sh\n", file);
+    if (facts->launcher_works) {
+        char *pod = mur_alloc_text("%s-launcher", facts->name);
+
+        fputs("echo ", file);
+        print_host(file, facts, pod);
+        fputc('\n', file);
+        free(pod);
+    }
+    if (facts->workers.count)
+        qsort(facts->workers.pods, (size_t)facts->workers.count, sizeof *facts->workers.pods, compare_names);
+    for (int i = 0; i < facts->workers.count; i++) {
+        const struct mur_node *pod = facts->workers.pods[i];
+
+        if (strcmp(mur_node_string(pod, "status.phase", ""), "Running") != 0)
+            continue;
+        fputs("echo ", file);
+        print_host(file, facts, mur_node_string(pod, "metadata.name", ""));
+        if (facts->is_v1)
+            fprintf(file, ":%lld", facts->slots);
+        fputc('\n', file);
+    }
+    fclose(file);
+    return text;
+}
+
+struct mur_node *mur_make_config(const struct mur_facts *facts)
+{
+    char *name = mur_alloc_text("%s-config", facts->name), *hostfile = make_hostfile(facts);
+    char *discover = make_discover_hosts(facts);
+    struct mur_node *config = mur_make_object(facts, "ConfigMap", name), *data = mur_node_new(MUR_MAP);
+
+    mur_node_put(config, "data", data);
+    mur_node_put(data, "hostfile", mur_node_text("%s", hostfile));
+    mur_node_put(data, "discover_hosts.sh", mur_node_text("%s", discover));
+    if (facts->is_v1)
+        mur_node_put(
+            data, "kubexec.sh",
+            mur_node_text("#!/bin/sh\nPOD_NAME=$1\nshift\nexec %s ${POD_NAME} -- /bin/sh -c \"$*\" </dev/null\n",
+                          facts->observed->agent));
+    free(name);
+    free(hostfile);
+    free(discover);
+    return config;
+}
+
+struct mur_node *mur_make_secret(const struct mur_facts *facts)
+{
+    char *name = mur_alloc_text("%s-ssh", facts->name);
+    struct mur_node *secret = mur_make_object(facts, "Secret", name);
+
+    mur_node_put(secret, "type", mur_node_text("kubernetes.io/ssh-auth"));
+    mur_node_set(secret, "stringData.ssh-privatekey", mur_node_text("%s", facts->observed->private_key));
+    mur_node_set(secret, "stringData.ssh-publickey", mur_node_text("%s", facts->observed->public_key));
+    free(name);
+    return secret;
+}

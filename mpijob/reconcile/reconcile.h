@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The reconciler: from the objects that are observed to what is to be done about them.
+ *
+ * mur_reconcile changes nothing and remembers nothing. It finds the facts (facts.c), from them the state of the job
+ * (states.c), and looks the state up in a table whose row says which objects, workers and launcher there must be. What
+ * is missing or too much becomes actions; what the job's status must be, too (status.c). Whoever carries the actions
+ * out asks again when an object has changed, or when `wake` has come. */
+#ifndef MUR_MPIJOB_RECONCILE_H
+#define MUR_MPIJOB_RECONCILE_H
+
+#include "mpijob/store/store.h"
+
+/* What is observed. */
+struct mur_observed {
+    const struct mur_node *job;
+    const struct mur_store *store;        /* all objects, of which those with the job's label belong to it */
+    double now;                           /* seconds since 1970 */
+    double retry_delay;                   /* before the first retry of a launcher */
+    const char *agent;                    /* the command that enters pods, in place of ssh or kubectl */
+    const char *private_key, *public_key; /* of the Secret: what is random comes from outside */
+};
+
+enum mur_verb { MUR_VERB_CREATE, MUR_VERB_DELETE, MUR_VERB_UPDATE, MUR_VERB_STATUS };
+
+struct mur_action {
+    enum mur_verb verb;
+    struct mur_node *object; /* owned by the plan; of a deletion only kind and name count */
+};
+
+struct mur_plan {
+    struct mur_action *actions;
+    int count;
+    double wake; /* 0: nothing is due */
+};
+
+void mur_reconcile(const struct mur_observed *observed, struct mur_plan *plan);
+void mur_plan_free(struct mur_plan *plan);
+
+#endif

@@ -1,0 +1,461 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* The life of a pod: started, its output passed on, ended or started again, stopped, gone. */
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "launch/alloc.h"
+#include "launch/say.h"
+#include "mpijob/runner/runner.h"
+#include "mpijob/schema/schema.h"
+
+enum { LONGEST_RESTART = 300 }; /* seconds, as kubelet's */
+
+struct mur_pod *mur_runner_find(const struct mur_runner *runner, const char *name, const char *hostname)
+{
+    for (struct mur_pod *pod = runner->pods; pod; pod = pod->next)
+        if ((name && strcmp(pod->name, name) == 0) || (hostname && pod->pid && strcmp(pod->hostname, hostname) == 0))
+            return pod;
+    return NULL;
+}
+
+static struct mur_node *container_status(const struct mur_node *object)
+{
+    return mur_node_at(object, "status.containerStatuses")->members[0].value;
+}
+
+/* One state of the container replaces the other; the one before is remembered. */
+static void set_state(struct mur_runner *runner, struct mur_node *object, const char *name, struct mur_node *details)
+{
+    struct mur_node *status = container_status(object), *state = mur_node_new(MUR_MAP), *old;
+
+    old = mur_node_at(status, "state.terminated");
+    if (old) {
+        struct mur_node *last = mur_node_new(MUR_MAP);
+
+        mur_node_put(last, "terminated", mur_node_copy(old));
+        mur_node_put(status, "lastState", last);
+    }
+    mur_node_put(state, name, details);
+    mur_node_put(status, "state", state);
+    mur_node_put(status, "ready", mur_node_bool(strcmp(name, "running") == 0));
+    mur_store_changed(runner->store, object);
+}
+
+static void make_status(struct mur_runner *runner, struct mur_node *object, double now)
+{
+    struct mur_node *list = mur_node_new(MUR_LIST), *status = mur_node_new(MUR_MAP);
+    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+
+    mur_node_put(status, "name", mur_node_text("%s", mur_node_string(container, "name", "")));
+    mur_node_put(status, "image", mur_node_text("%s", mur_node_string(container, "image", "")));
+    mur_node_put(status, "ready", mur_node_bool(false));
+    mur_node_put(status, "restartCount", mur_node_integer(0));
+    mur_node_add(list, status);
+    mur_node_set(object, "status.startTime", mur_time_node(now));
+    mur_node_set(object, "status.containerStatuses", list);
+    mur_store_changed(runner->store, object);
+}
+
+static void fail_pod(struct mur_runner *runner, struct mur_node *object, const char *reason, const char *why,
+                     double now)
+{
+    struct mur_node *details = mur_node_new(MUR_MAP);
+
+    mur_say("pod %s: %s", mur_node_string(object, "metadata.name", ""), why);
+    mur_node_put(details, "exitCode", mur_node_integer(128));
+    mur_node_put(details, "reason", mur_node_text("%s", reason));
+    mur_node_put(details, "message", mur_node_text("%s", why));
+    mur_node_put(details, "finishedAt", mur_time_node(now));
+    set_state(runner, object, "terminated", details);
+    mur_node_set(object, "status.phase", mur_node_text("Failed"));
+}
+
+static const char *find_image(const struct mur_runner *runner, const char *name)
+{
+    const char *place = NULL;
+
+    for (int i = 0; i < runner->image_count && !place; i++)
+        if (!runner->images[i].name || strcmp(runner->images[i].name, name) == 0)
+            place = runner->images[i].place;
+    return place ? place : name;
+}
+
+/* `host`, or a directory. */
+static int choose_image(const struct mur_runner *runner, struct mur_pod *pod, const char *name, char **why)
+{
+    const char *place = find_image(runner, name);
+    struct stat status;
+
+    pod->image = NULL;
+    if (strcmp(place, "host") == 0)
+        return 0;
+    if (stat(place, &status) < 0 || !S_ISDIR(status.st_mode))
+        *why = mur_alloc_text("image %s is no directory: --image %s=DIRECTORY, or =host, says what it stands for",
+                              place, name);
+    else if (!runner->isolates)
+        *why = mur_alloc_text("image %s: a pod in a directory needs namespaces, which are not permitted here", place);
+    pod->image = realpath(place, NULL);
+    return *why ? -1 : 0;
+}
+
+/* Of one hostname there is one address, so that the next try of a launcher is found by the same name. */
+static int address_of(struct mur_runner *runner, const char *hostname)
+{
+    for (int i = 0; i < runner->addresses; i++)
+        if (strcmp(runner->hostnames[i], hostname) == 0)
+            return i;
+    runner->hostnames = mur_alloc_again(runner->hostnames, (size_t)runner->addresses + 1, sizeof *runner->hostnames);
+    runner->hostnames[runner->addresses] = mur_alloc_text("%s", hostname);
+    return runner->addresses++;
+}
+
+/* The line of a pod in the file of hosts that all pods share. It only grows, so a reader never sees half of it. */
+static void add_host(struct mur_runner *runner, const struct mur_pod *pod, const struct mur_node *object, int known)
+{
+    char *path = mur_alloc_text("%s/hosts", runner->folder), *line;
+    const char *space = mur_node_string(object, "metadata.namespace", "default");
+    const char *job = mur_node_string(object, "spec.subdomain", ""), *name = pod->hostname;
+    int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+
+    line = mur_alloc_text("10.244.%d.%d %s %s.%s.%s.svc %s.%s.%s.svc.cluster.local %s.%s.%s %s.%s%s%s\n",
+                          pod->address / 250, pod->address % 250 + 2, name, name, job, space, name, job, space, name,
+                          job, space, name, job, pod->is_worker ? " " : "", pod->is_worker ? job : "");
+    if (pod->address >= known && fd >= 0 && write(fd, line, strlen(line)) < 0)
+        mur_say("pod %s: its name cannot be written to %s: %s", pod->name, path, strerror(errno));
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    free(line);
+}
+
+static long long user_of(const struct mur_node *object, const char *field)
+{
+    char *path = mur_alloc_text("securityContext.%s", field);
+    const struct mur_node *spec = mur_node_get(object, "spec");
+    long long outer = mur_node_long(spec, path, -1);
+    long long user = mur_node_long(mur_node_get(spec, "containers")->members[0].value, path, outer);
+
+    free(path);
+    return user;
+}
+
+static bool must_not_be_root(const struct mur_node *object)
+{
+    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+    const char *path = "securityContext.runAsNonRoot";
+
+    return mur_node_true(mur_node_at(container, path) ? container : mur_node_get(object, "spec"), path);
+}
+
+/* What a container is to be, without starting it. */
+static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why)
+{
+    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+    const struct mur_node *role =
+        mur_node_get(mur_node_at(object, "metadata.labels"), "training.kubeflow.org/job-role");
+    const char *name;
+    int known = runner->addresses;
+
+    pod->hostname = mur_alloc_text("%s", mur_node_string(object, "spec.hostname", pod->name));
+    pod->is_worker = role && strcmp(role->text, "worker") == 0;
+    pod->uses_host_network = mur_node_true(object, "spec.hostNetwork");
+    pod->address = address_of(runner, pod->hostname);
+    pod->user = user_of(object, "runAsUser");
+    pod->group = user_of(object, "runAsGroup");
+    add_host(runner, pod, object, known);
+    if (runner->is_mapped && (pod->user > 0 || pod->group > 0)) {
+        *why = mur_alloc_text("runAsUser %lld needs root: other users cannot be had from a user namespace", pod->user);
+        return -1;
+    }
+    if (must_not_be_root(object) && !runner->is_mapped && (pod->user == 0 || (pod->user < 0 && geteuid() == 0))) {
+        *why = mur_alloc_text("container has runAsNonRoot and image will run as root: set runAsUser");
+        return -1;
+    }
+    if (choose_image(runner, pod, mur_node_string(container, "image", "host"), why) < 0 ||
+        mur_volumes_make(runner, pod, object, why) < 0 || mur_environment_make(runner, pod, object, why) < 0)
+        return -1;
+    name = strrchr(pod->command[0], '/');
+    if (!runner->isolates && strcmp(name ? name + 1 : pod->command[0], "sshd") == 0)
+        pod->command[0] = mur_alloc_text("%s/sshd", runner->door); /* which is mounted there otherwise */
+    return 0;
+}
+
+static struct mur_pod *new_pod(struct mur_runner *runner, const char *name)
+{
+    struct mur_pod *pod = mur_alloc(1, sizeof *pod), **last = &runner->pods;
+    static const char *const parts[] = {"", "/root", "/layer"};
+
+    pod->name = mur_alloc_text("%s", name);
+    pod->folder = mur_alloc_text("%s/pods/%s", runner->folder, name);
+    for (int i = 0; i < 3; i++) {
+        char *path = mur_alloc_text("%s%s", pod->folder, parts[i]);
+
+        mkdir(path, 0755);
+        free(path);
+    }
+    pod->control = pod->output = pod->log = -1;
+    while (*last)
+        last = &(*last)->next;
+    return *last = pod;
+}
+
+static int clone_flags(const struct mur_runner *runner, const struct mur_pod *pod)
+{
+    if (!runner->isolates)
+        return 0;
+    return CLONE_NEWNS | CLONE_NEWUTS | CLONE_NEWIPC | CLONE_NEWPID |
+           (runner->bridge && !pod->uses_host_network ? CLONE_NEWNET : 0);
+}
+
+static struct mur_limits limits_of(const struct mur_node *object)
+{
+    const struct mur_node *limits =
+        mur_node_at(mur_node_at(object, "spec.containers")->members[0].value, "resources.limits");
+
+    return (struct mur_limits){mur_quantity(mur_node_string(limits, "cpu", "0")),
+                               mur_quantity(mur_node_string(limits, "memory", "0"))};
+}
+
+static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object)
+{
+    int control[2], output[2];
+    char *path = mur_alloc_text("%s/log", pod->folder);
+
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 || pipe2(output, O_CLOEXEC) < 0)
+        return -1;
+    if (pod->log < 0)
+        pod->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    free(path);
+    if (!pod->group_cpu && !pod->group_memory)
+        mur_groups_make(runner, pod, limits_of(object));
+    pod->pid = (pid_t)syscall(SYS_clone, clone_flags(runner, pod) | SIGCHLD, NULL, NULL, NULL, NULL);
+    if (pod->pid == 0)
+        mur_inside(runner, pod, control[1], output[1]);
+    close(control[1]);
+    close(output[1]);
+    pod->control = control[0];
+    pod->output = output[0];
+    fcntl(pod->output, F_SETFL, O_NONBLOCK);
+    if (pod->pid < 0) {
+        pod->pid = 0;
+        return -1;
+    }
+    mur_groups_enter(pod, pod->pid);
+    if ((clone_flags(runner, pod) & CLONE_NEWNET) && mur_network_join(runner, pod) < 0)
+        mur_say("pod %s: its network cannot be made: is the program ip there?", pod->name);
+    return send(pod->control, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -1;
+}
+
+static void start(struct mur_runner *runner, struct mur_node *object, double now)
+{
+    struct mur_pod *pod = new_pod(runner, mur_node_string(object, "metadata.name", ""));
+    struct mur_node *details = mur_node_new(MUR_MAP);
+    char *why = NULL;
+
+    make_status(runner, object, now);
+    if (prepare(runner, pod, object, &why) < 0 || launch(runner, pod, object) < 0) {
+        fail_pod(runner, object, "CreateContainerError", why ? why : strerror(errno), now);
+        mur_node_free(details);
+        free(why);
+        return;
+    }
+    mur_node_put(details, "startedAt", mur_time_node(now));
+    set_state(runner, object, "running", details);
+    mur_node_set(object, "status.phase", mur_node_text("Running"));
+}
+
+static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object, double now)
+{
+    struct mur_node *details = mur_node_new(MUR_MAP);
+
+    pod->restart_at = 0;
+    mur_node_put(container_status(object), "restartCount", mur_node_integer(++pod->restarts));
+    mur_node_put(details, "startedAt", mur_time_node(now));
+    set_state(runner, object, "running", details);
+    if (launch(runner, pod, object) < 0)
+        fail_pod(runner, object, "CreateContainerError", strerror(errno), now);
+}
+
+/* The processes and folders of a pod that has ended and that nobody wants any more. */
+static void forget(struct mur_runner *runner, struct mur_pod *pod)
+{
+    struct mur_pod **at = &runner->pods;
+
+    while (*at != pod)
+        at = &(*at)->next;
+    *at = pod->next;
+    mur_groups_remove(pod);
+    if (pod->log >= 0)
+        close(pod->log);
+    free(pod);
+}
+
+static void give_order(const struct mur_pod *pod, char order)
+{
+    if (pod->control >= 0 && send(pod->control, &order, 1, MSG_NOSIGNAL) < 0 && pod->pid > 0)
+        kill(pod->pid, SIGKILL);
+}
+
+/* A pod whose deletion was asked for gets a signal, then its grace, then its end. Returns when the next is due. */
+static double stop(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, double now)
+{
+    if (pod && pod->pid) {
+        if (!pod->is_stopping) {
+            pod->is_stopping = true;
+            pod->kill_at = now + (double)mur_node_long(object, "spec.terminationGracePeriodSeconds", 30);
+            give_order(pod, 't');
+        } else if (now >= pod->kill_at) {
+            give_order(pod, 'k');
+            pod->kill_at = now + 1;
+        }
+        return pod->kill_at;
+    }
+    if (pod)
+        forget(runner, pod);
+    mur_store_remove(runner->store, "Pod", mur_node_string(object, "metadata.name", ""));
+    return 0;
+}
+
+static double sooner(double a, double b)
+{
+    return a == 0 || (b > 0 && b < a) ? b : a;
+}
+
+double mur_runner_step(struct mur_runner *runner, double now)
+{
+    double due = 0;
+
+    for (int i = runner->store->objects->count - 1; i >= 0; i--) {
+        struct mur_node *object = runner->store->objects->members[i].value;
+        struct mur_pod *pod;
+
+        if (strcmp(mur_node_string(object, "kind", ""), "Pod") != 0)
+            continue;
+        pod = mur_runner_find(runner, mur_node_string(object, "metadata.name", ""), NULL);
+        if (mur_node_at(object, "metadata.deletionTimestamp")) {
+            due = sooner(due, stop(runner, pod, object, now));
+        } else if (pod && pod->restart_at > 0) {
+            if (now >= pod->restart_at)
+                restart(runner, pod, object, now);
+            due = sooner(due, pod->restart_at);
+        }
+    }
+    for (int i = 0; i < runner->store->objects->count; i++) { /* in the order in which they were made */
+        struct mur_node *object = runner->store->objects->members[i].value;
+
+        if (strcmp(mur_node_string(object, "kind", ""), "Pod") == 0 &&
+            !mur_node_at(object, "metadata.deletionTimestamp") && !mur_node_at(object, "status.startTime"))
+            start(runner, object, now);
+    }
+    return due;
+}
+
+static void put_line(const struct mur_pod *pod, const char *line, size_t length)
+{
+    char *text = mur_alloc_text("[%s] %.*s\n", pod->name, (int)length, line);
+
+    if (write(STDOUT_FILENO, text, strlen(text)) < 0) /* a reader that has gone does not end the job */
+        errno = 0;
+    free(text);
+}
+
+bool mur_runner_output(struct mur_pod *pod)
+{
+    char part[4096];
+    ssize_t got = read(pod->output, part, sizeof part);
+
+    if (got < 0 && (errno == EAGAIN || errno == EINTR))
+        return false;
+    if (got <= 0) {
+        if (pod->line_length)
+            put_line(pod, pod->line, pod->line_length);
+        pod->line_length = 0;
+        close(pod->output);
+        pod->output = -1;
+        return false;
+    }
+    if (pod->log >= 0 && write(pod->log, part, (size_t)got) < 0)
+        errno = 0;
+    for (ssize_t i = 0; i < got; i++) {
+        if (part[i] != '\n')
+            pod->line[pod->line_length++] = part[i];
+        if (part[i] == '\n' || pod->line_length == sizeof pod->line) {
+            put_line(pod, pod->line, pod->line_length);
+            pod->line_length = 0;
+        }
+    }
+    return true;
+}
+
+static bool restarts(const struct mur_node *object, int code)
+{
+    const char *policy = mur_node_string(object, "spec.restartPolicy", "Always");
+
+    return strcmp(policy, "Always") == 0 || (strcmp(policy, "OnFailure") == 0 && code != 0);
+}
+
+static void ended(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object, int code, double now)
+{
+    struct mur_node *details = mur_node_new(MUR_MAP), *waiting = mur_node_new(MUR_MAP);
+    bool ran_out = code != 0 && mur_groups_ran_out(pod);
+    double delay = runner->restart_delay;
+
+    mur_node_put(details, "exitCode", mur_node_integer(code));
+    mur_node_put(details, "reason", mur_node_text("%s", ran_out ? "OOMKilled" : code ? "Error" : "Completed"));
+    mur_node_put(details, "finishedAt", mur_time_node(now));
+    set_state(runner, object, "terminated", details);
+    if (ran_out)
+        mur_say("pod %s: something in it was killed: it had more memory than its limit", pod->name);
+    if (!restarts(object, code) || pod->is_stopping) {
+        mur_node_set(object, "status.phase", mur_node_text("%s", code ? "Failed" : "Succeeded"));
+        mur_node_free(waiting);
+        return;
+    }
+    for (int i = 0; i < pod->restarts && delay < LONGEST_RESTART; i++)
+        delay *= 2;
+    pod->restart_at = now + delay;
+    mur_node_put(waiting, "reason", mur_node_text("CrashLoopBackOff"));
+    mur_node_put(waiting, "message", mur_node_text("back-off %gs restarting failed container", delay));
+    set_state(runner, object, "waiting", waiting);
+}
+
+void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double now)
+{
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    struct mur_pod *pod = runner->pods;
+    struct mur_node *object;
+
+    while (pod && pod->pid != pid)
+        pod = pod->next;
+    if (!pod)
+        return;
+    while (pod->output >= 0 && mur_runner_output(pod)) /* what it said last */
+        ;
+    if (pod->output >= 0)
+        close(pod->output);
+    close(pod->control);
+    pod->pid = 0;
+    pod->control = pod->output = -1;
+    object = mur_store_find(runner->store, "Pod", pod->name);
+    if (object)
+        ended(runner, pod, object, code, now);
+}
+
+void mur_runner_refresh(struct mur_runner *runner, const struct mur_node *config)
+{
+    for (struct mur_pod *pod = runner->pods; pod; pod = pod->next) {
+        const struct mur_node *object = mur_store_find(runner->store, "Pod", pod->name);
+
+        if (object)
+            mur_volumes_refresh(runner, pod, object, config);
+    }
+}
