@@ -14,7 +14,7 @@
 #include "base/seal.h"
 
 enum {
-    MUR_SEAL_CHUNK = 16 << 10, /* bytes of a record, before it is sealed */
+    MUR_SEAL_CHUNK = 16 << 10,                                /* bytes of a record, before it is sealed */
     MUR_SEAL_RECORD_BYTES = MUR_RECORD_HEAD + MUR_SEAL_CHUNK, /* on the wire, at most */
 };
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Records by the ciphers of libsodium, whose functions are found at run time (base/secret.c). Both ciphers cover the
- * number of bytes with their tag, so a record of another length does not open. What only is authenticated goes in as the
- * additional data of an empty message. */
+ * number of bytes with their tag, so a record of another length does not open. What only is authenticated goes in as
+ * the additional data of an empty message. */
 #include "base/seal.h"
 
 #include <stdio.h>
