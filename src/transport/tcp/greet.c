@@ -261,7 +261,8 @@ static void welcomed(struct mur_greeting *greeting)
     } else if (call) {
         forget(greeting);
         mur_tcp_unwatch(fd);
-        call->fd = fd;
+        call->line.fd = fd;
+        mur_handshake_keys(&handshake, true, call->line.send_key, call->line.receive_key);
         call->is_over = true;
     } else {
         forget(greeting);
@@ -482,7 +483,8 @@ static bool is_crossed(const struct mur_greeting *greeting, const struct mur_lin
 /* Who calls a port waits there; the connection is not this transport's any more. */
 static void proven_to_port(struct mur_greeting *greeting)
 {
-    int number = greeting->handshake.hello.to, fd = greeting->fd;
+    int number = greeting->handshake.hello.to;
+    struct mur_port_line line = {.fd = greeting->fd};
     struct mur_welcome welcome;
 
     mur_handshake_welcome(&greeting->handshake, &greeting->message.proof, MUR_VERDICT_WELCOME, 0, &welcome);
@@ -490,9 +492,10 @@ static void proven_to_port(struct mur_greeting *greeting)
         mur_greet_drop(greeting);
         return;
     }
+    mur_handshake_keys(&greeting->handshake, false, line.send_key, line.receive_key);
     forget(greeting);
-    mur_tcp_unwatch(fd);
-    mur_port_arrived(number, fd);
+    mur_tcp_unwatch(line.fd);
+    mur_port_arrived(number, &line);
 }
 
 static void proven(struct mur_greeting *greeting)
