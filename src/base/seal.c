@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/bulk.h"
 #include "base/secret.h"
 
 enum { TAG_BYTES = 16, NONCE_BYTES = 12, TAG_AT = sizeof(uint32_t) };
@@ -83,7 +84,14 @@ void mur_sealer_start(struct mur_sealer *sealer, const unsigned char key[MUR_SEA
     sealer->cipher = cipher;
     sealer->mode = mode;
     sealer->is_broken = false;
+    sealer->bulk = NULL;
     take_key(sealer, key);
+}
+
+void mur_sealer_end(struct mur_sealer *sealer)
+{
+    mur_bulk_end(&sealer->bulk);
+    mur_seal_wipe(sealer, sizeof *sealer);
 }
 
 static __attribute__((noinline)) void renew_key(struct mur_sealer *sealer)
@@ -92,6 +100,7 @@ static __attribute__((noinline)) void renew_key(struct mur_sealer *sealer)
     unsigned char key[MUR_MAC_BYTES];
 
     _Static_assert((int)MUR_MAC_BYTES == (int)MUR_SEAL_KEY_BYTES, "a MAC serves as a key");
+    mur_bulk_end(&sealer->bulk);
     mur_secret_mac(key, word, sizeof word, sealer->key);
     take_key(sealer, key);
     mur_seal_wipe(key, sizeof key);
@@ -121,7 +130,9 @@ size_t mur_sealer_seal(struct mur_sealer *sealer, void *record, const void *data
     next_nonce(sealer, nonce);
     memcpy(head, &length, sizeof length);
     if (sealer->mode == MUR_SEAL_ENCRYPT) {
-        seal(sealed, head + TAG_AT, NULL, data, bytes, NULL, 0, NULL, nonce, key_of(sealer));
+        if (bytes < MUR_BULK_MIN || sealer->cipher != MUR_CIPHER_AES ||
+            !mur_bulk_seal(&sealer->bulk, sealer->key, nonce, sealed, head + TAG_AT, data, bytes))
+            seal(sealed, head + TAG_AT, NULL, data, bytes, NULL, 0, NULL, nonce, key_of(sealer));
     } else {
         seal(sealed, head + TAG_AT, NULL, sealed, 0, data, bytes, NULL, nonce, key_of(sealer));
         memcpy(sealed, data, bytes);

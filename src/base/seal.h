@@ -33,6 +33,7 @@ struct mur_sealer {
     _Alignas(16) unsigned char state[MUR_SEALER_STATE_BYTES];
     unsigned char key[MUR_SEAL_KEY_BYTES];
     uint64_t count; /* of records, by this key */
+    void *bulk;     /* base/bulk.h; the sealing half's */
     enum mur_seal_mode mode;
     enum mur_cipher cipher;
     bool is_broken; /* a record did not open: no other will */
@@ -47,6 +48,8 @@ bool mur_sealer_has_aes(void);
 /* Begins a connection. The mode is not MUR_SEAL_NONE. */
 void mur_sealer_start(struct mur_sealer *sealer, const unsigned char key[MUR_SEAL_KEY_BYTES], enum mur_cipher cipher,
                       enum mur_seal_mode mode);
+
+void mur_sealer_end(struct mur_sealer *sealer); /* forgets the key */
 
 /* Writes a record of these bytes, which may be none, and returns its size, MUR_RECORD_HEAD more. */
 size_t mur_sealer_seal(struct mur_sealer *sealer, void *record, const void *data, size_t bytes);

@@ -57,6 +57,7 @@ static void all_come_out(void)
     seal_all(&sealer, BYTES_MAX);
     for (int i = 0; i < RECORDS; i++)
         CHECK(opens(&opener, &records[i]));
+    mur_sealer_end(&sealer);
 }
 
 static void is_encrypted_or_not(void)
@@ -141,12 +142,13 @@ static void the_key_is_renewed(void)
     struct mur_sealer sealer = start(key), opener = start(key), old = start(key);
 
     sealer.count = opener.count = MUR_SEALER_RECORDS - 3;
-    seal_all(&sealer, SMALL);
+    seal_all(&sealer, BYTES_MAX);
     CHECK(sealer.count == RECORDS - 3);
     CHECK(memcmp(sealer.key, key, sizeof key) != 0);
     for (int i = 0; i < RECORDS; i++)
         CHECK(opens(&opener, &records[i]));
     CHECK(!opens(&old, &records[3])); /* the first by the new key has the first number */
+    mur_sealer_end(&sealer);
 }
 
 int main(void)

@@ -147,7 +147,8 @@ void mur_sealed_end(struct mur_link *link)
         return;
     buffer_put(seal->out);
     buffer_put(seal->in);
-    mur_seal_wipe(seal, sizeof *seal);
+    mur_sealer_end(&seal->sender);
+    mur_sealer_end(&seal->receiver);
     free(seal);
     link->seal = NULL;
 }
