@@ -3,17 +3,23 @@
 #include "base/bulk.h"
 
 #include <dlfcn.h>
+#include <stdint.h>
 #include <string.h>
 
-enum { GET_TAG = 0x10, TAG_BYTES = 16 };
+enum { GET_TAG = 0x10, SET_TAG = 0x11, TAG_BYTES = 16 };
+
+typedef int begin_function(void *context, const void *cipher, void *engine, const unsigned char *key,
+                           const unsigned char *nonce);
+typedef int update_function(void *context, unsigned char *out, int *out_bytes, const unsigned char *data, int bytes);
+typedef int end_function(void *context, unsigned char *out, int *out_bytes);
 
 static struct {
     void *(*make)(void);
     void (*free)(void *context);
     const void *(*aes)(void);
-    int (*begin)(void *context, const void *cipher, void *engine, const unsigned char *key, const unsigned char *nonce);
-    int (*update)(void *context, unsigned char *out, int *out_bytes, const unsigned char *data, int bytes);
-    int (*end)(void *context, unsigned char *out, int *out_bytes);
+    begin_function *begin, *begin_open;
+    update_function *update, *update_open;
+    end_function *end, *end_open;
     int (*control)(void *context, int what, int number, void *data);
     bool is_tried, is_there;
 } crypto;
@@ -25,10 +31,11 @@ static bool load(void)
         void *function;
         const char *name;
     } wanted[] = {
-        {&crypto.make, "EVP_CIPHER_CTX_new"},     {&crypto.free, "EVP_CIPHER_CTX_free"},
-        {&crypto.aes, "EVP_aes_256_gcm"},         {&crypto.begin, "EVP_EncryptInit_ex"},
-        {&crypto.update, "EVP_EncryptUpdate"},    {&crypto.end, "EVP_EncryptFinal_ex"},
-        {&crypto.control, "EVP_CIPHER_CTX_ctrl"},
+        {&crypto.make, "EVP_CIPHER_CTX_new"},       {&crypto.free, "EVP_CIPHER_CTX_free"},
+        {&crypto.aes, "EVP_aes_256_gcm"},           {&crypto.begin, "EVP_EncryptInit_ex"},
+        {&crypto.update, "EVP_EncryptUpdate"},      {&crypto.end, "EVP_EncryptFinal_ex"},
+        {&crypto.begin_open, "EVP_DecryptInit_ex"}, {&crypto.update_open, "EVP_DecryptUpdate"},
+        {&crypto.end_open, "EVP_DecryptFinal_ex"},  {&crypto.control, "EVP_CIPHER_CTX_ctrl"},
     };
     void *library = NULL;
 
@@ -44,12 +51,21 @@ static bool load(void)
     return library;
 }
 
-static bool make_ready(void **context, const unsigned char *key, const unsigned char *nonce)
+static bool is_there(void)
+{
+    if (!crypto.is_tried) {
+        crypto.is_tried = true;
+        crypto.is_there = load();
+    }
+    return crypto.is_there;
+}
+
+static bool make_ready(begin_function *begin, void **context, const unsigned char *key, const unsigned char *nonce)
 {
     if (*context)
-        return crypto.begin(*context, NULL, NULL, NULL, nonce) == 1;
+        return begin(*context, NULL, NULL, NULL, nonce) == 1;
     *context = crypto.make();
-    return *context && crypto.begin(*context, crypto.aes(), NULL, key, nonce) == 1;
+    return *context && begin(*context, crypto.aes(), NULL, key, nonce) == 1;
 }
 
 bool mur_bulk_seal(void **context, const unsigned char *key, const unsigned char *nonce, unsigned char *out,
@@ -57,13 +73,20 @@ bool mur_bulk_seal(void **context, const unsigned char *key, const unsigned char
 {
     int done, rest;
 
-    if (!crypto.is_tried) {
-        crypto.is_tried = true;
-        crypto.is_there = load();
-    }
-    return crypto.is_there && make_ready(context, key, nonce) &&
+    return is_there() && make_ready(crypto.begin, context, key, nonce) &&
            crypto.update(*context, out, &done, data, (int)bytes) == 1 && crypto.end(*context, out + done, &rest) == 1 &&
            crypto.control(*context, GET_TAG, TAG_BYTES, tag) == 1;
+}
+
+bool mur_bulk_open(void **context, const unsigned char *key, const unsigned char *nonce, unsigned char *out,
+                   const unsigned char *tag, const void *sealed, size_t bytes)
+{
+    int done, rest;
+
+    return is_there() && make_ready(crypto.begin_open, context, key, nonce) &&
+           crypto.update_open(*context, out, &done, sealed, (int)bytes) == 1 &&
+           crypto.control(*context, SET_TAG, TAG_BYTES, (void *)(uintptr_t)tag) == 1 &&
+           crypto.end_open(*context, out + done, &rest) == 1;
 }
 
 void mur_bulk_end(void **context)

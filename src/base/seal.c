@@ -156,6 +156,9 @@ static bool open_next(struct mur_sealer *sealer, const unsigned char *head, void
     open_function *open = sodium.open[sealer->cipher];
 
     next_nonce(sealer, nonce);
+    if (sealer->mode == MUR_SEAL_ENCRYPT && length >= MUR_BULK_MIN && sealer->cipher == MUR_CIPHER_AES &&
+        mur_bulk_open(&sealer->bulk, sealer->key, nonce, data, tag, sealed, length))
+        return true;
     if (sealer->mode == MUR_SEAL_ENCRYPT)
         return open(data, NULL, sealed, length, tag, NULL, 0, nonce, key_of(sealer)) == 0;
     if (open(NULL, NULL, sealed, 0, tag, sealed, length, nonce, key_of(sealer)) != 0)

@@ -33,7 +33,7 @@ struct mur_sealer {
     _Alignas(16) unsigned char state[MUR_SEALER_STATE_BYTES];
     unsigned char key[MUR_SEAL_KEY_BYTES];
     uint64_t count; /* of records, by this key */
-    void *bulk;     /* base/bulk.h; the sealing half's */
+    void *bulk;     /* base/bulk.h */
     enum mur_seal_mode mode;
     enum mur_cipher cipher;
     bool is_broken; /* a record did not open: no other will */

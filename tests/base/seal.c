@@ -58,6 +58,7 @@ static void all_come_out(void)
     for (int i = 0; i < RECORDS; i++)
         CHECK(opens(&opener, &records[i]));
     mur_sealer_end(&sealer);
+    mur_sealer_end(&opener);
 }
 
 static void is_encrypted_or_not(void)
@@ -88,6 +89,26 @@ static void no_bit_may_flip(void)
         CHECK(!is_tried || !opens(&copy, &records[1]));
     }
     CHECK(opens(&opener, record));
+}
+
+/* Whatever opens large records notices the same. */
+static void no_large_record_may_change(void)
+{
+    for (int i = 0; i < 20; i++) {
+        struct mur_sealer sealer = start(key), opener = start(key);
+        struct record *record = &records[0];
+        size_t bit;
+
+        do
+            seal_all(&sealer, BYTES_MAX);
+        while (record->bytes < BYTES_MAX / 2);
+        opener.count = sealer.count - RECORDS;
+        bit = 8 * sizeof(uint32_t) + below(8 * (record->bytes + 16));
+        record->sealed[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        CHECK(!opens(&opener, record));
+        mur_sealer_end(&sealer);
+        mur_sealer_end(&opener);
+    }
 }
 
 static void order_is_kept(void)
@@ -149,6 +170,7 @@ static void the_key_is_renewed(void)
         CHECK(opens(&opener, &records[i]));
     CHECK(!opens(&old, &records[3])); /* the first by the new key has the first number */
     mur_sealer_end(&sealer);
+    mur_sealer_end(&opener);
 }
 
 int main(void)
@@ -166,6 +188,7 @@ int main(void)
             all_come_out();
             is_encrypted_or_not();
             no_bit_may_flip();
+            no_large_record_may_change();
             order_is_kept();
             no_byte_is_cut();
             only_by_the_key();
