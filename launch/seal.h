@@ -2,10 +2,8 @@
 /* A sealed connection: what one side puts in comes out on the other side unchanged, in order and once, or the
  * connection breaks.
  *
- * Each direction is a stream of libsodium (crypto_secretstream: XChaCha20-Poly1305 with a counter) with a key of its
- * own, which its two ends have derived from what both know and from what each drew at random for this connection. On
- * the wire a stream is a header of 24 bytes and then records: a length, which the seal covers too, and the sealed
- * bytes. Nothing here waits. */
+ * Each direction is a stream of encrypted records (base/seal.h) with a key of its own, always by ChaCha20-Poly1305,
+ * which is fast enough for what a launcher says and which every processor has. Nothing here waits. */
 #ifndef MUR_LAUNCH_SEAL_H
 #define MUR_LAUNCH_SEAL_H
 
@@ -13,12 +11,11 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/seal.h"
+
 enum {
-    MUR_SEAL_KEY_BYTES = 32,
-    MUR_SEAL_CHUNK = 16 << 10, /* bytes of a record, before it is sealed */
-    MUR_SEAL_HEADER_BYTES = 24,
-    MUR_SEAL_RECORD_BYTES = 4 + MUR_SEAL_CHUNK + 17, /* on the wire, at most */
-    MUR_SEAL_STATE_BYTES = 64,
+    MUR_SEAL_CHUNK = 16 << 10,                                /* bytes of a record, before it is sealed */
+    MUR_SEAL_RECORD_BYTES = MUR_RECORD_HEAD + MUR_SEAL_CHUNK, /* on the wire, at most */
 };
 
 struct mur_seal_keys {
@@ -26,12 +23,11 @@ struct mur_seal_keys {
 };
 
 struct mur_seal {
-    _Alignas(16) unsigned char pushing[MUR_SEAL_STATE_BYTES], pulling[MUR_SEAL_STATE_BYTES]; /* libsodium's */
-    unsigned char receive_key[MUR_SEAL_KEY_BYTES]; /* until the header has come */
-    bool has_header, is_broken;
+    struct mur_sealer sender, receiver;
+    bool is_broken;
     size_t out_start, out_end, in_start, in_end;
-    unsigned char out[MUR_SEAL_HEADER_BYTES + MUR_SEAL_RECORD_BYTES]; /* sealed, and not written yet */
-    unsigned char in[MUR_SEAL_HEADER_BYTES + 2 * MUR_SEAL_RECORD_BYTES];
+    unsigned char out[MUR_SEAL_RECORD_BYTES]; /* sealed, and not written yet */
+    unsigned char in[2 * MUR_SEAL_RECORD_BYTES];
 };
 
 /* Makes the library ready. False, with a text that says what to install, where it is not there or too old. */
@@ -67,7 +63,5 @@ bool mur_seal_exchange(struct mur_seal_keys *keys, bool is_caller, const unsigne
 /* A phrase, stretched to a key by Argon2id: so long that trying out phrases is slow. False: there is no memory for it.
  */
 bool mur_seal_stretch(unsigned char key[MUR_SEAL_KEY_BYTES], const char *phrase);
-
-void mur_seal_wipe(void *data, size_t bytes); /* which no optimisation leaves out */
 
 #endif

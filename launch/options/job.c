@@ -102,6 +102,14 @@ static int set_abi(struct mur_parser *parser, const char *value)
     return mur_parser_fail(parser, "%s wants auto, native, mpich or openmpi, not '%s'", parser->option, value);
 }
 
+/* Ranks pass it on to jobs that they spawn. */
+static int set_plaintext(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    mur_assignments_add(&parser->job->environment, mur_alloc_text("MUR_TCP_SEAL=none"));
+    return 0;
+}
+
 static int set_configfile(struct mur_parser *parser, const char *value)
 {
     return mur_configfile_read(parser, value);
@@ -220,6 +228,9 @@ const struct mur_option mur_job_options[] = {
     {"abort-on-nonzero-exit", "0|1", set_abort_on_exit,
      "whether a rank's exit code other than 0 ends the job (default 1); -mca orte_abort_on_non_zero_status is the "
      "same"},
+    {"plaintext", NULL, set_plaintext,
+     "what ranks say to each other is neither encrypted nor authenticated (MUR_TCP_SEAL=none): for networks that only "
+     "trusted people reach"},
     {"v", NULL, set_verbose,
      "say on stderr what is started where; and rank 0, which algorithm performs each kind of collective and why "
      "(unless MUR_COLL_VERBOSE=0)"},

@@ -241,8 +241,7 @@ bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received
     if (!branch->is_barren) /* a connection by which nothing comes is no sign of life */
         branch->heard_at = mur_loop_now();
     branch->is_barren = true;
-    mur_handshake_key(greeting, "to call", is_caller ? keys.receive : keys.send);
-    mur_handshake_key(greeting, "to serve", is_caller ? keys.send : keys.receive);
+    mur_handshake_keys(greeting, is_caller, keys.send, keys.receive);
     mur_seal_start(&branch->seal, &keys);
     mur_seal_wipe(&keys, sizeof keys);
     mur_loop_watch(branch->loop, &branch->watch, EPOLLIN);

@@ -37,8 +37,7 @@ static void seal_by(struct mur_seal *seal, const struct mur_handshake *greeting,
 {
     struct mur_seal_keys keys;
 
-    mur_handshake_key(greeting, "to call", is_caller ? keys.receive : keys.send);
-    mur_handshake_key(greeting, "to serve", is_caller ? keys.send : keys.receive);
+    mur_handshake_keys(greeting, is_caller, keys.send, keys.receive);
     mur_seal_start(seal, &keys);
     mur_seal_wipe(&keys, sizeof keys);
 }

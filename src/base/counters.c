@@ -27,6 +27,8 @@ const struct mur_counter mur_counter_table[] = {
     BYTES("copied_bytes", "pt2pt", copied_bytes, "data of large messages that this process copied between memories"),
     BYTES("piece_bytes", "pt2pt", piece_bytes, "data of large messages that this process sent in pieces"),
     BYTES("straight_bytes", "pt2pt", straight_bytes, "data that went to the network from where it lay in memory"),
+    EVENTS("altered_connections", "tcp", altered,
+           "connections given up since what came was not what the peer had sent"),
     BYTES("spliced_bytes", "tcp", spliced_bytes, "data that went to the network without a copy by this process"),
     EVENTS("unexpected", "pt2pt", unexpected, "messages that arrived before their receive was posted"),
     {"unexpected_length", "pt2pt", MUR_LEVEL, "", AT(unexpected_now), 0, 0, "messages that wait for their receive now"},

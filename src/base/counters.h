@@ -19,6 +19,7 @@ struct mur_counters {
     uint64_t rendezvous_receives, rendezvous_receive_bytes;
     uint64_t straight_bytes; /* over the network from where they lay */
     uint64_t spliced_bytes;  /* of them without a copy */
+    uint64_t altered;        /* connections, whose bytes somebody has altered */
     uint64_t copied_bytes;   /* of large messages, by this process, from memory to memory */
     uint64_t piece_bytes;    /* of large messages, through lanes and sockets */
     uint64_t unexpected;     /* messages that arrived before their receive */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The MACs of a handshake: over a word for the message, the hello, the challenge's nonce and the numbers told so far.
- * That of the hello covers the hello without itself. */
+/* The MACs of a handshake: over a word for the message, the hello, what else is of the challenge, and the numbers told
+ * so far. That of the hello covers the hello without itself. */
 #include "base/handshake.h"
 
 #include <string.h>
@@ -12,13 +12,14 @@ struct covered {
     char word[8];
     struct mur_hello hello;
     unsigned char nonce[MUR_NONCE_BYTES];
+    uint64_t seal;
     uint64_t numbers[3];
 };
 
 static struct covered cover(const struct mur_handshake *h, const char *word, uint64_t first, uint64_t second,
                             uint64_t third)
 {
-    struct covered covered = {.hello = h->hello, .numbers = {first, second, third}};
+    struct covered covered = {.hello = h->hello, .seal = h->seal, .numbers = {first, second, third}};
 
     memcpy(covered.word, word, strlen(word));
     memcpy(covered.nonce, h->nonce, sizeof covered.nonce);
@@ -31,14 +32,13 @@ static struct covered cover_hello(const struct mur_handshake *h)
 
     memset(covered.hello.mac, 0, sizeof covered.hello.mac);
     memset(covered.nonce, 0, sizeof covered.nonce);
+    covered.seal = 0;
     return covered;
 }
 
 void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, uint64_t job, int from,
                         int to)
 {
-    struct covered covered;
-
     *h = (struct mur_handshake){0};
     memcpy(h->secret, secret, sizeof h->secret);
     memcpy(h->hello.magic, magic, sizeof h->hello.magic);
@@ -49,8 +49,16 @@ void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, ui
     h->hello.from = from;
     h->hello.to = to;
     mur_secret_random(h->hello.nonce, sizeof h->hello.nonce);
+    mur_handshake_offer(h, 0);
+}
+
+void mur_handshake_offer(struct mur_handshake *h, uint32_t seal)
+{
+    struct covered covered;
+
+    h->hello.seal = seal;
     covered = cover_hello(h);
-    mur_secret_mac(h->hello.mac, &covered, sizeof covered, secret);
+    mur_secret_mac(h->hello.mac, &covered, sizeof covered, h->secret);
 }
 
 bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
@@ -59,6 +67,7 @@ bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *ch
     struct covered covered;
 
     memcpy(h->nonce, challenge->nonce, sizeof h->nonce);
+    h->seal = challenge->seal;
     covered = cover(h, "answer", 0, 0, 0);
     if (!mur_secret_check(challenge->mac, &covered, sizeof covered, h->secret))
         return false;
@@ -99,10 +108,19 @@ enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigne
     if (!mur_secret_check(hello->mac, &covered, sizeof covered, secret))
         return MUR_HELLO_STRANGER;
     mur_secret_random(h->nonce, sizeof h->nonce);
+    mur_handshake_settle(h, 0, challenge);
+    return MUR_HELLO_FINE;
+}
+
+void mur_handshake_settle(struct mur_handshake *h, uint32_t seal, struct mur_challenge *challenge)
+{
+    struct covered covered;
+
+    h->seal = seal;
+    *challenge = (struct mur_challenge){.seal = seal};
     memcpy(challenge->nonce, h->nonce, sizeof h->nonce);
     covered = cover(h, "answer", 0, 0, 0);
-    mur_secret_mac(challenge->mac, &covered, sizeof covered, secret);
-    return MUR_HELLO_FINE;
+    mur_secret_mac(challenge->mac, &covered, sizeof covered, h->secret);
 }
 
 bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof)
@@ -122,9 +140,16 @@ void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof
     mur_secret_mac(welcome->mac, &covered, sizeof covered, h->secret);
 }
 
-void mur_handshake_key(const struct mur_handshake *h, const char *word, unsigned char key[MUR_MAC_BYTES])
+static void make_key(const struct mur_handshake *h, const char *word, unsigned char key[MUR_MAC_BYTES])
 {
     struct covered covered = cover(h, word, 0, 0, 0);
 
     mur_secret_mac(key, &covered, sizeof covered, h->secret);
+}
+
+void mur_handshake_keys(const struct mur_handshake *h, bool is_caller, unsigned char send[MUR_MAC_BYTES],
+                        unsigned char receive[MUR_MAC_BYTES])
+{
+    make_key(h, "to call", is_caller ? receive : send);
+    make_key(h, "to serve", is_caller ? send : receive);
 }

@@ -24,7 +24,7 @@
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 7 };
+enum { MUR_WIRE_PROTOCOL = 8 };
 
 struct mur_hello {
     char magic[8];
@@ -32,8 +32,8 @@ struct mur_hello {
     uint32_t byte_order;
     uint32_t purpose; /* enum mur_purpose */
     int32_t from, to;
-    uint32_t spare;
-    uint64_t job; /* the caller's, where that is not known anyway */
+    uint32_t seal; /* what the caller offers; what it means is the callers' */
+    uint64_t job;  /* the caller's, where that is not known anyway */
     unsigned char nonce[MUR_NONCE_BYTES];
     unsigned char mac[MUR_MAC_BYTES]; /* over all of the above */
 };
@@ -47,6 +47,8 @@ enum mur_purpose {
 };
 
 struct mur_challenge {
+    uint32_t seal; /* what is answered to the caller's offer */
+    uint32_t spare;
     unsigned char nonce[MUR_NONCE_BYTES];
     unsigned char mac[MUR_MAC_BYTES];
 };
@@ -69,6 +71,7 @@ struct mur_handshake {
     unsigned char secret[MUR_MAC_BYTES]; /* a copy: whoever gave it may be gone before the end */
     struct mur_hello hello;
     unsigned char nonce[MUR_NONCE_BYTES]; /* of the challenge */
+    uint32_t seal;                        /* of the challenge */
 };
 
 enum mur_hello_fault { MUR_HELLO_FINE, MUR_HELLO_STRANGER, MUR_HELLO_VERSION };
@@ -76,6 +79,7 @@ enum mur_hello_fault { MUR_HELLO_FINE, MUR_HELLO_STRANGER, MUR_HELLO_VERSION };
 /* The caller's half. */
 void mur_handshake_call(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose, uint64_t job, int from,
                         int to);
+void mur_handshake_offer(struct mur_handshake *h, uint32_t seal); /* before the hello is sent; else it is 0 */
 bool mur_handshake_prove(struct mur_handshake *h, const struct mur_challenge *challenge, uint64_t received,
                          struct mur_proof *proof);
 bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, const struct mur_welcome *welcome);
@@ -87,12 +91,15 @@ size_t mur_hello_bytes(const struct mur_hello *hello, size_t got);
 /* The half of the one who is called. A stranger knows not the secret, or wants something else. */
 enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
                                           const struct mur_hello *hello, struct mur_challenge *challenge);
+void mur_handshake_settle(struct mur_handshake *h, uint32_t seal,
+                          struct mur_challenge *challenge); /* before that is sent; else the answer is 0 */
 bool mur_handshake_is_proven(const struct mur_handshake *h, const struct mur_proof *proof);
 void mur_handshake_welcome(const struct mur_handshake *h, const struct mur_proof *proof, uint64_t verdict,
                            uint64_t received, struct mur_welcome *welcome);
 
-/* A key for what follows on this connection, after the greeting, which both sides derive from the secret and both
- * nonces; `word`, of at most 8 letters, tells one use of it from another. */
-void mur_handshake_key(const struct mur_handshake *h, const char *word, unsigned char key[MUR_MAC_BYTES]);
+/* The keys for what follows on this connection, after the greeting, one each way, which both sides derive from the
+ * secret, both nonces, and all that they have told each other about the seal. */
+void mur_handshake_keys(const struct mur_handshake *h, bool is_caller, unsigned char send[MUR_MAC_BYTES],
+                        unsigned char receive[MUR_MAC_BYTES]);
 
 #endif

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/seal.h"
+
 #define SETTING(field) offsetof(struct mur_settings, field)
 
 struct mur_settings mur_settings;
@@ -20,8 +22,9 @@ static const struct {
     const char *word;
     long value;
 } words[] = {
-    {SETTING(check), "forgiving", MUR_FORGIVING},
-    {SETTING(check), "strict", MUR_STRICT},
+    {SETTING(check), "forgiving", MUR_FORGIVING},     {SETTING(check), "strict", MUR_STRICT},
+    {SETTING(tcp_seal), "none", MUR_SEAL_NONE},       {SETTING(tcp_seal), "authenticate", MUR_SEAL_AUTHENTICATE},
+    {SETTING(tcp_seal), "encrypt", MUR_SEAL_ENCRYPT},
 };
 
 const struct mur_setting mur_setting_table[] = {
@@ -42,6 +45,9 @@ const struct mur_setting mur_setting_table[] = {
      "of the system's for each connection and direction; 0 lets the system choose"},
     {"MUR_TCP_TIMEOUT", "tcp", "seconds", 30, 1, 1000000, SETTING(tcp_timeout), MUR_ANY_TIME, false,
      "how long a peer may stay out of reach before the job is ended"},
+    {"MUR_TCP_SEAL", "tcp", "-1, none (0), authenticate (1) or encrypt (2)", -1, -1, MUR_SEAL_ENCRYPT,
+     SETTING(tcp_seal), MUR_BEFORE_START, true,
+     "what protects messages on the network; -1: encrypt between hosts, none where connections stay on one host"},
     {"MUR_SPAWN_TIMEOUT", "process", "seconds", 300, 1, 1000000, SETTING(spawn_timeout), MUR_ANY_TIME, false,
      "how long processes that another's launcher spawns may take until they are in MPI_Init"},
     {"MUR_CONNECT_TIMEOUT", "process", "seconds", 300, 1, 1000000, SETTING(connect_timeout), MUR_ANY_TIME, false,

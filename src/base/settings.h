@@ -16,6 +16,7 @@ struct mur_settings {
     long tcp_eager_max;
     long tcp_buffer;
     long tcp_timeout;
+    long tcp_seal; /* enum mur_seal_mode; -1: by place */
     long spawn_timeout;
     long connect_timeout;
     long unexpected_max;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The roots of the two groups meet over a socket: that of a port, or the user's own. Each tells the other who it is;
- * from then on they can send each other messages, in a context that is kept for this, and a number that they have
- * agreed on keeps meetings apart. The rest is like making any intercommunicator whose leaders have a bridge. */
+/* The roots of the two groups meet over a socket: that of a port, or the user's own. Each tells the other who it is,
+ * which by a port is encrypted, since an identity has a secret. From then on they can send each other messages, in a
+ * context that is kept for this, and a number that they have agreed on keeps meetings apart. The rest is like making
+ * any intercommunicator whose leaders have a bridge. */
 #include "comm/meet.h"
 
 #include <errno.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/seal.h"
 #include "base/settings.h"
 #include "boot/process.h"
 #include "coll/coll.h"
@@ -46,6 +48,22 @@ static void pass(void)
         waiter = (struct mur_waiter){0};
     else
         mur_waiter_idle(&waiter);
+}
+
+/* The conversation of two roots. */
+struct talk {
+    int fd, timer; /* -1: there is no timer */
+    bool is_sealed;
+    struct mur_sealer sender, receiver;
+};
+
+static struct talk talk_by_port(const struct mur_port_line *line, int timer)
+{
+    struct talk talk = {.fd = line->fd, .timer = timer, .is_sealed = true};
+
+    mur_sealer_start(&talk.sender, line->send_key, MUR_CIPHER_CHACHA, MUR_SEAL_ENCRYPT);
+    mur_sealer_start(&talk.receiver, line->receive_key, MUR_CIPHER_CHACHA, MUR_SEAL_ENCRYPT);
+    return talk;
 }
 
 /* Until the descriptor can be used, or the timer has run out; it may be none (-1). */
@@ -88,18 +106,42 @@ static bool move_until(int timer, int fd, void *data, size_t bytes, bool is_out)
     return true;
 }
 
-static bool introduce(int fd, int timer, struct introduction *own)
+static bool say(struct talk *talk, const void *data, size_t bytes)
+{
+    unsigned char record[MUR_RECORD_HEAD + sizeof(struct introduction)];
+
+    if (!talk->is_sealed)
+        return move_until(talk->timer, talk->fd, (void *)(uintptr_t)data, bytes, true);
+    return move_until(talk->timer, talk->fd, record, mur_sealer_seal(&talk->sender, record, data, bytes), true);
+}
+
+/* Who does not know the keys says something that makes no sense. */
+static bool hear(struct talk *talk, void *data, size_t bytes)
+{
+    unsigned char record[MUR_RECORD_HEAD + sizeof(struct introduction)];
+
+    if (!talk->is_sealed)
+        return move_until(talk->timer, talk->fd, data, bytes, false);
+    if (!move_until(talk->timer, talk->fd, record, MUR_RECORD_HEAD + bytes, false))
+        return false;
+    if (mur_record_length(record) == bytes && mur_sealer_open(&talk->receiver, record, data))
+        return true;
+    errno = EPROTO;
+    return false;
+}
+
+static bool introduce(struct talk *talk, struct introduction *own)
 {
     *own = (struct introduction){.bytes = sizeof *own};
     memcpy(own->magic, magic, sizeof magic);
     mur_secret_random(&own->number, sizeof own->number);
     mur_foreign_identify(mur_process.rank, &own->identity);
-    return move_until(timer, fd, own, sizeof *own, true);
+    return say(talk, own, sizeof *own);
 }
 
-static bool listen_to(int fd, int timer, struct introduction *other)
+static bool listen_to(struct talk *talk, struct introduction *other)
 {
-    if (!move_until(timer, fd, other, sizeof *other, false))
+    if (!hear(talk, other, sizeof *other))
         return false;
     if (memcmp(other->magic, magic, sizeof magic) == 0 && other->bytes == sizeof *other &&
         mur_identity_is_sound(&other->identity))
@@ -220,11 +262,11 @@ static void pass_or_doubt(const struct mur_doubt *doubt)
 }
 
 /* Who calls may have tired of waiting before it was answered; so it says at last that it is still there. */
-static bool confirm(int fd, int timer, bool is_caller)
+static bool confirm(struct talk *talk, bool is_caller)
 {
     char word = 1;
 
-    return move_until(timer, fd, &word, sizeof word, is_caller);
+    return is_caller ? say(talk, &word, sizeof word) : hear(talk, &word, sizeof word);
 }
 
 /* A timer of so many seconds, or, for NULL, of as many as are set. */
@@ -247,14 +289,18 @@ static int start_timer(const char *seconds, int *timer, long *limit)
 }
 
 /* The conversation with one who has called. */
-static int receive(int fd, struct introduction *own, struct introduction *other, bool *has_met)
+static int receive(const struct mur_port_line *line, struct introduction *own, struct introduction *other,
+                   bool *has_met)
 {
+    struct talk talk;
     long limit;
     int timer, rc = start_timer(NULL, &timer, &limit);
 
     if (rc)
         return rc;
-    *has_met = listen_to(fd, timer, other) && introduce(fd, timer, own) && confirm(fd, timer, false);
+    talk = talk_by_port(line, timer);
+    *has_met = listen_to(&talk, other) && introduce(&talk, own) && confirm(&talk, false);
+    mur_seal_wipe(&talk, sizeof talk);
     close(timer);
     return MPI_SUCCESS;
 }
@@ -267,19 +313,20 @@ static int receive_caller(const char *name, const struct mur_doubt *doubt, struc
 
     for (;;) {
         struct mur_port *port = mur_port_find(name); /* another thread may close it */
-        int fd = port ? mur_port_take(port) : -1, rc = doubt ? doubt->has_failed(doubt->owner) : MPI_SUCCESS;
-        bool has_met = false;
+        struct mur_port_line line;
+        bool is_called = port && mur_port_take(port, &line), has_met = false;
+        int rc = doubt ? doubt->has_failed(doubt->owner) : MPI_SUCCESS;
 
         if (!port)
             return no_port(name);
-        if (fd < 0 && rc)
+        if (!is_called && rc)
             return rc;
-        if (fd < 0) {
+        if (!is_called) {
             pass_or_doubt(doubt);
             continue;
         }
-        rc = receive(fd, &own, &other, &has_met);
-        close(fd);
+        rc = receive(&line, &own, &other, &has_met);
+        close(line.fd);
         if (rc)
             return rc;
         if (has_met)
@@ -306,17 +353,21 @@ int mur_comm_accept(const char *name, int root, struct mur_comm *comm, struct mu
 }
 
 /* Waits at the port to be taken. */
-static int wait_at_port(const char *name, const char *timeout, int fd, struct meeting *meeting)
+static int wait_at_port(const char *name, const char *timeout, const struct mur_port_line *line,
+                        struct meeting *meeting)
 {
     struct introduction own, other;
+    struct talk talk;
     long limit = 0;
     int timer = -1, rc = start_timer(timeout, &timer, &limit);
     bool has_met;
 
     if (rc)
         return rc;
-    has_met = introduce(fd, timer, &own) && listen_to(fd, timer, &other) && confirm(fd, timer, true);
+    talk = talk_by_port(line, timer);
+    has_met = introduce(&talk, &own) && listen_to(&talk, &other) && confirm(&talk, true);
     rc = errno;
+    mur_seal_wipe(&talk, sizeof talk);
     close(timer);
     if (has_met)
         return get_to_know(&own, &other, meeting);
@@ -331,21 +382,28 @@ static int wait_at_port(const char *name, const char *timeout, int fd, struct me
 /* At the root: calls, and waits to be taken. */
 static int call_port(const char *name, const char *timeout, struct meeting *meeting)
 {
-    int rc = mur_network_open(), error, fd = -1;
+    int rc = mur_network_open(), error;
+    struct mur_port_line line;
 
     if (rc)
         return mur_error(MPI_ERR_PORT, "no port can be reached: %s", mur_error_text(rc));
-    error = mur_port_call(name, &fd, pass);
+    error = mur_port_call(name, &line, pass);
     if (error == EINVAL)
         return mur_error(MPI_ERR_PORT, "'%.40s' is not the name of a port; MPI_Open_port gives such names", name);
     if (error == ECONNRESET || error == ECONNREFUSED)
         return mur_error(MPI_ERR_PORT, "the port '%.40s...' is not open: it has been closed, or its process has ended",
                          name);
+    if (error == EPROTONOSUPPORT)
+        return mur_error(
+            MPI_ERR_PORT,
+            "the process of the port '%.40s...' has another MUR_TCP_SEAL than this one; it must be the same "
+            "at all processes that speak to each other",
+            name);
     if (error)
         return mur_error(MPI_ERR_PORT, "the process of the port '%.40s...' does not answer: %s", name,
                          strerror(error == EBUSY ? ETIMEDOUT : error));
-    rc = wait_at_port(name, timeout, fd, meeting);
-    close(fd);
+    rc = wait_at_port(name, timeout, &line, meeting);
+    close(line.fd);
     return rc;
 }
 
@@ -363,6 +421,7 @@ int mur_comm_connect(const char *name, const char *timeout, int root, struct mur
 
 int mur_comm_join(int fd, struct mur_comm **newcomm)
 {
+    struct talk talk = {.fd = fd, .timer = -1};
     struct introduction own, other;
     struct meeting meeting = {0};
     int rc = mur_network_open(), type;
@@ -372,7 +431,7 @@ int mur_comm_join(int fd, struct mur_comm **newcomm)
         return mur_error(MPI_ERR_ARG, "fd is %d, which is no stream socket; a connected one was expected", fd);
     if (rc)
         return rc;
-    if (!introduce(fd, -1, &own) || !listen_to(fd, -1, &other))
+    if (!introduce(&talk, &own) || !listen_to(&talk, &other))
         return mur_error(MPI_ERR_OTHER, "nobody at the other end of descriptor %d says who it is: %s", fd,
                          errno == EPROTO ? "what it says is not of MPI_Comm_join of this library"
                          : errno         ? strerror(errno)

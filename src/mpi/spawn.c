@@ -126,6 +126,18 @@ static void add_option(struct mur_spawn_text *text, const char *option, const ch
     mur_spawn_add(text, value);
 }
 
+/* Ranks that speak to each other must have the same setting. */
+static void add_seal(struct mur_spawn_text *text)
+{
+    static const char *const values[] = {"none", "authenticate", "encrypt"};
+
+    if (mur_settings.tcp_seal < 0)
+        return;
+    mur_spawn_add(text, "-env");
+    mur_spawn_add(text, "MUR_TCP_SEAL");
+    mur_spawn_add(text, values[mur_settings.tcp_seal]);
+}
+
 /* mpiexec does not run where the call was made. */
 static void add_file(struct mur_spawn_text *text, const char *option, const char *name)
 {
@@ -181,6 +193,7 @@ static void write_text(struct mur_spawn_text *text, const char *port, const stru
     for (int i = 0; i < order->count; i++) {
         if (i)
             mur_spawn_add(text, separator);
+        add_seal(text);
         add_command(text, order, i, numbers[i].started);
     }
 }

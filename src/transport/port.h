@@ -5,7 +5,7 @@
  * A port is where processes of other jobs may come in. It has a number and a fresh secret. Its name says both, and the
  * addresses of its process: whoever knows the name may connect, and nobody else. Who calls proves that (tcp/greet.c)
  * and waits, as a connection, until the port's process takes it. What the two then say to each other is up to those who
- * use the port. */
+ * use the port; they get keys of this connection to seal that. */
 #ifndef MUR_TRANSPORT_PORT_H
 #define MUR_TRANSPORT_PORT_H
 
@@ -39,11 +39,18 @@ struct mur_port *mur_port_open(char *name, size_t room);
 struct mur_port *mur_port_find(const char *name); /* of this process; NULL: it has none of that name */
 void mur_port_close(struct mur_port *port);       /* those who wait are sent away */
 
-/* The connection that waits for longest; -1: none does. */
-int mur_port_take(struct mur_port *port);
+/* A connection by a port, and the keys that its two ends have for it, one each way. */
+struct mur_port_line {
+    int fd;
+    unsigned char send_key[MUR_MAC_BYTES], receive_key[MUR_MAC_BYTES];
+};
 
-/* Calls the port of that name: 0, or an errno; EINVAL: it is no name of a port. Makes progress meanwhile by `pass`. */
-int mur_port_call(const char *name, int *fd, void (*pass)(void));
+/* The connection that waits for longest. False: none does. */
+bool mur_port_take(struct mur_port *port, struct mur_port_line *line);
+
+/* Calls the port of that name: 0, or an errno; EINVAL: it is no name of a port; EPROTONOSUPPORT: its process has
+ * another MUR_TCP_SEAL. Makes progress meanwhile by `pass`. */
+int mur_port_call(const char *name, struct mur_port_line *line, void (*pass)(void));
 
 /* ---- processes of other jobs ---- */
 

@@ -212,7 +212,7 @@ static void is_played_once(void)
     CHECK(mur_seal_fill(&receiver, ends[1]) == bytes);
     CHECK(mur_seal_take(&receiver, data) == 9 && memcmp(data, "a message", 9) == 0);
     CHECK(mur_seal_take(&receiver, data) == 0);
-    CHECK(send(ends[0], record + MUR_SEAL_HEADER_BYTES, (size_t)bytes - MUR_SEAL_HEADER_BYTES, 0) > 0); /* again */
+    CHECK(send(ends[0], record, (size_t)bytes, 0) == bytes); /* again */
     CHECK(mur_seal_fill(&receiver, ends[1]) > 0);
     CHECK(mur_seal_take(&receiver, data) == -1);
     CHECK(mur_seal_take(&receiver, data) == -1); /* and it stays broken */

@@ -22,6 +22,7 @@
 #include "boot/job.h"
 #include "boot/process.h"
 #include "transport/tcp/port.h"
+#include "transport/tcp/sealed.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -209,10 +210,24 @@ static void connected(struct mur_greeting *greeting)
     }
     greeting->is_connecting = false;
     begin_call(greeting);
+    mur_handshake_offer(&greeting->handshake, mur_sealed_offer(greeting->fd));
     if (!say(greeting, &greeting->handshake.hello, sizeof greeting->handshake.hello))
         fail(greeting, ECONNRESET);
     else
         mur_tcp_watch(greeting->fd, EPOLLIN, MUR_TCP_GREETING, greeting, false);
+}
+
+/* The peer, which has shown that it knows the secret, does not have the same setting. */
+static void disagree(struct mur_greeting *greeting)
+{
+    const struct mur_link *link = greeting->link;
+    char text[400];
+
+    if (link && !link->peer->foreign) {
+        mur_sealed_complain(link, greeting->handshake.hello.seal, greeting->handshake.seal, text, sizeof text);
+        mur_boot_abort(1, text);
+    }
+    fail(greeting, EPROTONOSUPPORT);
 }
 
 static void challenged(struct mur_greeting *greeting)
@@ -222,6 +237,8 @@ static void challenged(struct mur_greeting *greeting)
     greeting->received = greeting->link ? greeting->link->received : 0;
     if (!mur_handshake_prove(&greeting->handshake, &greeting->message.challenge, greeting->received, &proof))
         fail(greeting, EACCES); /* somebody else has that address, or that port */
+    else if (!mur_sealed_agree(greeting->handshake.hello.seal, greeting->handshake.seal))
+        disagree(greeting);
     else if (!say(greeting, &proof, sizeof proof))
         fail(greeting, ECONNRESET);
     else
@@ -233,6 +250,7 @@ static void welcomed(struct mur_greeting *greeting)
     const struct mur_welcome *welcome = &greeting->message.welcome;
     struct mur_link *link = greeting->link;
     struct mur_port_call *call = greeting->call;
+    struct mur_handshake handshake = greeting->handshake;
     uint64_t received = welcome->received;
     int fd = greeting->fd;
 
@@ -243,11 +261,12 @@ static void welcomed(struct mur_greeting *greeting)
     } else if (call) {
         forget(greeting);
         mur_tcp_unwatch(fd);
-        call->fd = fd;
+        call->line.fd = fd;
+        mur_handshake_keys(&handshake, true, call->line.send_key, call->line.receive_key);
         call->is_over = true;
     } else {
         forget(greeting);
-        mur_link_join(link, fd, received);
+        mur_link_join(link, fd, received, &handshake, true);
     }
 }
 
@@ -426,7 +445,12 @@ static void greeted(struct mur_greeting *greeting)
     greeting->connections = connections_of(caller(&hello));
     if (!secret ||
         mur_handshake_answer(&greeting->handshake, secret, hello.purpose, &hello, &challenge) != MUR_HELLO_FINE ||
-        are_too_many() || !say(greeting, &challenge, sizeof challenge)) {
+        are_too_many()) {
+        mur_greet_drop(greeting);
+        return;
+    }
+    mur_handshake_settle(&greeting->handshake, mur_sealed_answer(greeting->fd, hello.seal), &challenge);
+    if (!say(greeting, &challenge, sizeof challenge)) {
         mur_greet_drop(greeting);
         return;
     }
@@ -440,10 +464,10 @@ static void read_out(struct mur_link *link)
     uint64_t before;
 
     do {
-        before = link->received;
+        before = mur_link_heard(link);
         if (link->state == MUR_LINK_UP)
             mur_in_read(link);
-    } while (link->state == MUR_LINK_UP && link->received != before);
+    } while (link->state == MUR_LINK_UP && mur_link_heard(link) != before);
 }
 
 /* The peer calls, and so do we, having sent our proof: of the two calls the lower process's goes on. Or its call is
@@ -459,7 +483,8 @@ static bool is_crossed(const struct mur_greeting *greeting, const struct mur_lin
 /* Who calls a port waits there; the connection is not this transport's any more. */
 static void proven_to_port(struct mur_greeting *greeting)
 {
-    int number = greeting->handshake.hello.to, fd = greeting->fd;
+    int number = greeting->handshake.hello.to;
+    struct mur_port_line line = {.fd = greeting->fd};
     struct mur_welcome welcome;
 
     mur_handshake_welcome(&greeting->handshake, &greeting->message.proof, MUR_VERDICT_WELCOME, 0, &welcome);
@@ -467,14 +492,16 @@ static void proven_to_port(struct mur_greeting *greeting)
         mur_greet_drop(greeting);
         return;
     }
+    mur_handshake_keys(&greeting->handshake, false, line.send_key, line.receive_key);
     forget(greeting);
-    mur_tcp_unwatch(fd);
-    mur_port_arrived(number, fd);
+    mur_tcp_unwatch(line.fd);
+    mur_port_arrived(number, &line);
 }
 
 static void proven(struct mur_greeting *greeting)
 {
     const struct mur_proof proof = greeting->message.proof;
+    struct mur_handshake handshake = greeting->handshake;
     struct mur_welcome welcome;
     struct mur_peer *peer;
     struct mur_link *link;
@@ -504,7 +531,7 @@ static void proven(struct mur_greeting *greeting)
         return;
     }
     forget(greeting);
-    mur_link_join(link, fd, proof.received);
+    mur_link_join(link, fd, proof.received, &handshake, false);
 }
 
 /* ---- both ---- */

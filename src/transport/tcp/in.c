@@ -13,6 +13,7 @@
 
 #include "base/settings.h"
 #include "boot/process.h"
+#include "transport/tcp/sealed.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -24,7 +25,9 @@ enum {
     FRAME_LIMIT = MUR_TCP_STRAIGHT_MAX,
 };
 
-static char buffer[8 + BUFFER] __attribute__((aligned(64)));
+/* Before the buffer is room for the part of a record that belongs to a place. */
+static char memory[MUR_SEALED_MAX + 8 + BUFFER] __attribute__((aligned(64)));
+static char *const buffer = memory + MUR_SEALED_MAX;
 
 /* The other end has proved that it belongs to the job, so this is a mistake of the library's: nothing can be believed
  * any more. */
@@ -234,7 +237,7 @@ static void acknowledge(struct mur_link *link)
 
 bool mur_in_is_partial(const struct mur_link *link)
 {
-    return link->place || link->partial_bytes || link->pad;
+    return link->place || link->partial_bytes || link->pad || (link->seal && link->seal->in);
 }
 
 void mur_in_limit_stall(struct mur_link *link)
@@ -266,7 +269,27 @@ void mur_in_stalled(struct mur_link *link)
     mur_link_broken(link, ETIMEDOUT);
 }
 
-int mur_in_read(struct mur_link *link)
+/* After frames have been delivered. */
+static void conclude(struct mur_link *link)
+{
+    link->is_reading = false;
+    heard(link);
+    acknowledge(link);
+    if (link->broken)
+        mur_link_broken(link, link->broken);
+    mur_link_answer_bye(link);
+    mur_link_end_if_said(link);
+}
+
+static void failed(struct mur_link *link, ssize_t got)
+{
+    if (got == 0)
+        mur_link_broken(link, 0);
+    else if (errno != EAGAIN && errno != EINTR)
+        mur_link_broken(link, errno);
+}
+
+static int read_plain(struct mur_link *link)
 {
     struct iovec vectors[2];
     size_t kept = link->partial_bytes;
@@ -281,20 +304,70 @@ int mur_in_read(struct mur_link *link)
     if (got > 0) {
         link->is_reading = true;
         frames = take(link, (size_t)got, start, kept);
-        link->is_reading = false;
-        heard(link);
-        acknowledge(link);
-        if (link->broken)
-            mur_link_broken(link, link->broken);
-        mur_link_answer_bye(link);
-        mur_link_end_if_said(link);
+        conclude(link);
         return frames;
     }
     if (kept)
         keep_partial(link, start, kept);
-    if (got == 0)
-        mur_link_broken(link, 0);
-    else if (errno != EAGAIN && errno != EINTR)
-        mur_link_broken(link, errno);
+    failed(link, got);
     return 0;
+}
+
+/* Opens the next record, of so many bytes, to where the stream's next bytes go: to the place, to the buffer, or, if it
+ * begins in the place and ends in the buffer, before that, so that only the place's part is copied. False: it is not as
+ * the peer has sent it. */
+static bool take_record(struct mur_link *link, size_t bytes, int *frames)
+{
+    struct iovec vectors[2];
+    size_t kept = link->partial_bytes;
+    char *start, *to;
+    bool is_split = link->place && bytes > link->place_left;
+
+    prepare(link, vectors, &start);
+    if (is_split)
+        to = start - link->place_left;
+    else
+        to = link->place ? link->place : start + kept;
+    if (!mur_sealed_open(link, to)) {
+        if (kept)
+            keep_partial(link, start, kept);
+        return false;
+    }
+    if (is_split)
+        memcpy(link->place, to, link->place_left);
+    link->altered_since = 0;
+    *frames += take(link, bytes, start, kept);
+    return true;
+}
+
+static int read_sealed(struct mur_link *link)
+{
+    ssize_t got = mur_sealed_fill(link), bytes = MUR_SEALED_NONE;
+    int frames = 0, error;
+    bool is_sound = true;
+
+    if (got > 0) {
+        link->is_reading = true;
+        while (is_sound && (bytes = mur_sealed_next(link)) >= 0)
+            is_sound = take_record(link, (size_t)bytes, &frames);
+    }
+    error = errno;
+    mur_sealed_settle(link);
+    errno = error;
+    if (got <= 0) {
+        failed(link, got);
+    } else if (!is_sound || bytes == MUR_SEALED_ALTERED) {
+        link->is_reading = false;
+        mur_link_altered(link);
+    } else {
+        conclude(link);
+    }
+    return frames;
+}
+
+int mur_in_read(struct mur_link *link)
+{
+    if (link->seal)
+        return read_sealed(link);
+    return read_plain(link);
 }

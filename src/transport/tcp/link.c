@@ -19,10 +19,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/counters.h"
 #include "base/settings.h"
 #include "boot/job.h"
 #include "boot/process.h"
 #include "transport/port.h"
+#include "transport/tcp/sealed.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -152,6 +154,22 @@ void mur_link_answers(void)
 
 /* ---- calling ---- */
 
+static const char *fault_text(int error)
+{
+    switch (error) {
+    case 0:
+        return "not tried";
+    case EBADMSG:
+        return "what came was altered on its way";
+    case EACCES:
+        return "who answers does not know the secret, or it was altered on its way";
+    case EPROTONOSUPPORT:
+        return "MUR_TCP_SEAL is not the same there";
+    default:
+        return strerror(error);
+    }
+}
+
 /* What was tried, and why it failed. */
 static void describe_tries(const struct mur_link *link, char *text, size_t room)
 {
@@ -162,8 +180,7 @@ static void describe_tries(const struct mur_link *link, char *text, size_t room)
         char address[64];
 
         used += (size_t)snprintf(text + used, room - used, "%s%s: %s", i ? ", " : "",
-                                 mur_address_text(&link->addresses[i], address),
-                                 link->faults[i] ? strerror(link->faults[i]) : "not tried");
+                                 mur_address_text(&link->addresses[i], address), fault_text(link->faults[i]));
     }
 }
 
@@ -202,6 +219,7 @@ static void disconnect(struct mur_link *link)
         mur_tcp_close(link->fd);
         link->fd = -1;
     }
+    mur_sealed_end(link);
     if (link->greeting)
         mur_greet_drop(link->greeting);
     mur_splice_drop(link);
@@ -375,8 +393,10 @@ void mur_link_call_failed(struct mur_link *link, int error)
 
 /* ---- connected ---- */
 
-void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
+void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received, const struct mur_handshake *greeting,
+                   bool is_caller)
 {
+    mur_sealed_end(link);
     if (link->greeting)
         mur_greet_drop(link->greeting);
     if (link->fd >= 0) {
@@ -401,6 +421,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received)
     if (link->peer->foreign)
         mur_socket_keep_alive(fd);
     mur_socket_joined(fd, link->host, sizeof link->host);
+    mur_sealed_start(link, greeting, is_caller);
     link->fd = fd;
     link->connections++;
     link->state = MUR_LINK_UP;
@@ -438,6 +459,7 @@ void mur_link_broken(struct mur_link *link, int error)
     if (!link->has_heard_bye)
         mur_socket_forget_unsent(link->fd);
     mur_tcp_close(link->fd);
+    mur_sealed_end(link);
     link->fd = -1;
     link->watched = 0;
     if (link->has_heard_bye && (link->has_said_bye || (!link->peer->foreign && has_quiet_rest(link)))) {
@@ -457,6 +479,30 @@ void mur_link_broken(struct mur_link *link, int error)
         wait_to_call(link, mur_tcp_is_first(link->peer) ? 0 : PAUSE_MIN_MS); /* rarely both at once */
     else
         find(link);
+}
+
+/* One connection may meet somebody who alters what it brings, or a network card that does; the next one goes on. But it
+ * must bring something, in time. */
+void mur_link_altered(struct mur_link *link)
+{
+    uint64_t now = mur_tcp_now();
+    char text[500], who[64];
+
+    mur_counters.altered++;
+    if (!link->altered_since)
+        link->altered_since = now;
+    mur_link_broken(link, EBADMSG);
+    if (now - link->altered_since <= 1000u * (uint64_t)mur_settings.tcp_timeout)
+        return;
+    if (link->peer->foreign) {
+        lose(link, "all that it sends is altered on its way");
+        return;
+    }
+    snprintf(text, sizeof text,
+             "rank %d on %s: all that %s on %s sends has been altered, repeated or left out on its way for %ld s now; "
+             "somebody between the hosts does that, or a network card (MUR_TCP_INCLUDE chooses another one)",
+             mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host, mur_settings.tcp_timeout);
+    mur_boot_abort(1, text);
 }
 
 /* ---- the end ---- */
@@ -535,12 +581,24 @@ bool mur_link_is_left(const struct mur_link *link)
 
 /* ---- time ---- */
 
+static uint64_t stall_due(const struct mur_link *link)
+{
+    return mur_in_is_partial(link) ? link->stall_due : UINT64_MAX;
+}
+
+static uint64_t probe_due(const struct mur_link *link)
+{
+    return link->seal ? link->seal->probe_due : UINT64_MAX;
+}
+
 /* When the link has to be looked at; UINT64_MAX: never. */
 static uint64_t due_of(const struct mur_link *link)
 {
     if (link->state == MUR_LINK_WAITING)
         return link->due;
-    return link->state == MUR_LINK_UP && mur_in_is_partial(link) ? link->stall_due : UINT64_MAX;
+    if (link->state != MUR_LINK_UP)
+        return UINT64_MAX;
+    return stall_due(link) < probe_due(link) ? stall_due(link) : probe_due(link);
 }
 
 int mur_links_tick(uint64_t now)
@@ -555,8 +613,10 @@ int mur_links_tick(uint64_t now)
         acted++;
         if (link->state == MUR_LINK_WAITING)
             call_next(link);
-        else
+        else if (stall_due(link) <= now)
             mur_in_stalled(link);
+        else
+            mur_sealed_probe(link, now);
     }
     return acted;
 }

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/copy.h"
 #include "boot/process.h"
+#include "transport/tcp/sealed.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -162,6 +163,8 @@ static ssize_t write_next(struct mur_link *link)
 {
     ssize_t written = MUR_SPLICE_REFUSED;
 
+    if (link->seal)
+        return mur_sealed_write(link);
     if (mur_splice_serves(link, link->next))
         written = mur_splice_write(link);
     return written == MUR_SPLICE_REFUSED ? write_some(link) : written;
@@ -171,7 +174,7 @@ void mur_out_write(struct mur_link *link)
 {
     if (link->state != MUR_LINK_UP)
         return;
-    while (link->sent < link->queued) {
+    while (link->sent < link->queued || mur_sealed_is_pending(link)) {
         ssize_t written = write_next(link);
 
         if (written < 0 && errno == EINTR)
@@ -267,7 +270,7 @@ bool mur_out_send(struct mur_peer *peer, const struct mur_frame *frame, const vo
     if (__builtin_expect(!has_room(link, bytes), 0))
         return false;
     if (frame->bytes >= WRITE_FIRST && link->state == MUR_LINK_UP && link->sent == link->queued && !link->is_full &&
-        write_then_copy(link, frame, data))
+        !link->seal && write_then_copy(link, frame, data))
         return true;
     mur_copy(put_header(reserve(link, bytes), frame), data, frame->bytes);
     write_or_wait(link);

@@ -20,7 +20,7 @@ struct mur_port {
     int number;
     unsigned char secret[MUR_MAC_BYTES];
     char *name;
-    int *waiting; /* descriptors, oldest first */
+    struct mur_port_line *waiting; /* oldest first */
     int waiting_count;
 };
 
@@ -116,22 +116,20 @@ static struct mur_port *find_number(int number)
 void mur_port_close(struct mur_port *port)
 {
     for (int i = 0; i < port->waiting_count; i++)
-        close(port->waiting[i]);
+        close(port->waiting[i].fd);
     LIST_REMOVE(port, in_ports);
     free(port->waiting);
     free(port->name);
     free(port);
 }
 
-int mur_port_take(struct mur_port *port)
+bool mur_port_take(struct mur_port *port, struct mur_port_line *line)
 {
-    int fd;
-
     if (!port->waiting_count)
-        return -1;
-    fd = port->waiting[0];
+        return false;
+    *line = port->waiting[0];
     memmove(port->waiting, port->waiting + 1, (size_t)--port->waiting_count * sizeof *port->waiting);
-    return fd;
+    return true;
 }
 
 const unsigned char *mur_port_secret(int number)
@@ -141,22 +139,22 @@ const unsigned char *mur_port_secret(int number)
     return port && port->waiting_count < WAITING_MAX ? port->secret : NULL;
 }
 
-void mur_port_arrived(int number, int fd)
+void mur_port_arrived(int number, const struct mur_port_line *line)
 {
     struct mur_port *port = find_number(number);
-    int *more = port ? realloc(port->waiting, (size_t)(port->waiting_count + 1) * sizeof *more) : NULL;
+    struct mur_port_line *more = port ? realloc(port->waiting, (size_t)(port->waiting_count + 1) * sizeof *more) : NULL;
 
     if (!more) {
-        close(fd);
+        close(line->fd);
         return;
     }
     port->waiting = more;
-    port->waiting[port->waiting_count++] = fd;
+    port->waiting[port->waiting_count++] = *line;
 }
 
 /* ---- calling ---- */
 
-int mur_port_call(const char *name, int *fd, void (*pass)(void))
+int mur_port_call(const char *name, struct mur_port_line *line, void (*pass)(void))
 {
     struct destination to;
     int error = 0;
@@ -174,7 +172,7 @@ int mur_port_call(const char *name, int *fd, void (*pass)(void))
         while (!call.is_over)
             pass();
         if (!call.error) {
-            *fd = call.fd;
+            *line = call.line;
             return 0;
         }
         error = call.error;

@@ -12,11 +12,12 @@ struct mur_port_call {
     unsigned char secret[MUR_MAC_BYTES];
     int port;
     bool is_over;
-    int fd, error;
+    int error;
+    struct mur_port_line line;
 };
 
 /* For greetings: the secret of the port of that number, or NULL; and a caller who has proved to know it. */
 const unsigned char *mur_port_secret(int number);
-void mur_port_arrived(int number, int fd);
+void mur_port_arrived(int number, const struct mur_port_line *line);
 
 #endif

@@ -60,6 +60,13 @@ static bool ends_of(int fd, struct mur_address *own, struct mur_address *peer)
            mur_address_of_socket(peer, &peer_name);
 }
 
+bool mur_socket_is_near(int fd)
+{
+    struct mur_address own, peer;
+
+    return ends_of(fd, &own, &peer) && memcmp(own.bytes, peer.bytes, sizeof own.bytes) == 0;
+}
+
 /* The connection serves from now on. A peer that called is named by its address, until somebody asks for its host. */
 void mur_socket_joined(int fd, char *host, size_t room)
 {

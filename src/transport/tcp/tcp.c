@@ -21,6 +21,7 @@
 #include "mpi.h"
 #include "node/node.h"
 #include "transport/port.h"
+#include "transport/tcp/sealed.h"
 #include "transport/tcp/tcp.h"
 
 enum {
@@ -96,14 +97,16 @@ static void close_all(void)
 static int poll_link(struct mur_link *link)
 {
     int frames;
-    uint64_t before = link->received;
+    uint64_t before = mur_link_heard(link);
+    bool has_heard;
 
     frames = mur_in_read(link);
     if (link->state != MUR_LINK_UP)
         return frames + 1; /* somebody may wait for its end */
-    if (link->received != before)
+    has_heard = mur_link_heard(link) != before;
+    if (has_heard)
         mur_link_heat(link);
-    return frames + (link->received != before); /* an acknowledgement may have made room */
+    return frames + has_heard; /* an acknowledgement may have made room */
 }
 
 static void ready_link(struct mur_link *link, uint32_t events, int *moved)
@@ -478,7 +481,7 @@ static int tcp_open(struct mur_peer *peers, int count)
     if (!mur_transport_is_wanted("tcp"))
         return mur_error(MPI_ERR_OTHER,
                          "processes on other hosts, or of other jobs, are to be reached, but MUR_TRANSPORT has no tcp");
-    if (!mur_secret_open(complaint, sizeof complaint))
+    if (!mur_sealer_load(complaint, sizeof complaint))
         return mur_error(MPI_ERR_OTHER, "%s", complaint);
     mur_tcp.peers = peers;
     mur_tcp.peer_count = count;

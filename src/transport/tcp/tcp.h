@@ -14,6 +14,7 @@
  *   socket.c   options of sockets
  *   splice.c   sending from the user's memory without a copy
  *   in.c       reading, and delivering frames; large data is read to where it belongs
+ *   sealed.c   what is between a link's stream and its connection where that is encrypted or authenticated
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
  *   files.c    the limit of open files
@@ -77,6 +78,7 @@ enum mur_link_state {
 };
 
 struct mur_pipe;
+struct mur_sealed;
 
 struct mur_link {
     enum mur_link_state state;
@@ -86,6 +88,7 @@ struct mur_link {
     bool is_hot;      /* polled by reading */
     uint32_t idle_polls;
     LIST_ENTRY(mur_link) in_links;
+    struct mur_sealed *seal; /* of the connection; NULL: it has none */
 
     /* outgoing */
     struct mur_out_segment *first, *last; /* not acknowledged yet, in order */
@@ -116,9 +119,10 @@ struct mur_link {
     int broken; /* errno of a write that failed while frames were delivered */
     int large;  /* reads for which another large frame is expected */
     size_t partial_bytes;
-    char *partial;      /* the start of a frame that has not come whole */
-    uint64_t stall_due; /* ms; when the rest of a frame must have come */
-    bool has_retried;   /* a connection was given up for the sake of that rest */
+    char *partial;          /* the start of a frame that has not come whole */
+    uint64_t stall_due;     /* ms; when the rest of a frame must have come */
+    bool has_retried;       /* a connection was given up for the sake of that rest */
+    uint64_t altered_since; /* ms; since then all that has come did not open; 0: something has */
 
     /* the peer */
     char host[64];
@@ -222,6 +226,7 @@ void mur_out_rewind(struct mur_link *link);                   /* what is not ack
 void mur_socket_begin(int fd);   /* a socket that will call, or listen */
 void mur_socket_options(int fd); /* one that calls, or was called */
 void mur_socket_joined(int fd, char *host, size_t room);
+bool mur_socket_is_near(int fd); /* connected to this host, by an address that both ends have */
 void mur_socket_keep_alive(int fd);
 void mur_socket_forget_unsent(int fd); /* before it is closed */
 
@@ -250,7 +255,9 @@ struct mur_link *mur_link_of(struct mur_peer *peer);   /* makes it, and starts t
 struct mur_link *mur_link_find(struct mur_peer *peer); /* makes it */
 void mur_link_broken(struct mur_link *link, int error);
 void mur_link_call_failed(struct mur_link *link, int error);
-void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received);
+void mur_link_altered(struct mur_link *link); /* what the connection has brought is not what the peer has sent */
+void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received, const struct mur_handshake *greeting,
+                   bool is_caller);
 void mur_link_say_bye(struct mur_link *link);
 void mur_link_end_if_said(struct mur_link *link);
 void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
