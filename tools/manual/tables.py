@@ -8,8 +8,7 @@ import re
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STRING = r'"(?:[^"\\]|\\.)*"'
 STRINGS = re.compile(STRING)
-LIMITS = {'LONG_MAX': (1 << 63) - 1, 'INT_MAX': (1 << 31) - 1, 'MUR_FORGIVING': 0, 'MUR_STRICT': 1,
-          'MUR_SEAL_NONE': 0, 'MUR_SEAL_AUTHENTICATE': 1, 'MUR_SEAL_ENCRYPT': 2}
+LIMITS = {'LONG_MAX': (1 << 63) - 1, 'INT_MAX': (1 << 31) - 1, 'MUR_FORGIVING': 0, 'MUR_STRICT': 1}
 
 
 class Option:
