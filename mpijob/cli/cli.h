@@ -12,8 +12,8 @@ int mur_cli_run(int count, char **words);
 int mur_cli_ask(const char *command, int count, char **words); /* of a job that runs */
 
 /* The documents of a file, "-" for standard input; ends the program if it cannot be read or is no YAML. */
-struct mur_node *mur_cli_read(const char *path);
+struct mur_value *mur_cli_read(const char *path);
 /* Checks all documents of a file; the findings go to findings->out. */
-void mur_cli_check(const struct mur_node *documents, struct mur_findings *findings);
+void mur_cli_check(const struct mur_value *documents, struct mur_findings *findings);
 
 #endif

@@ -8,13 +8,13 @@
 #include "launch/say.h"
 #include "mpijob/cli/cli.h"
 
-struct mur_node *mur_cli_read(const char *path)
+struct mur_value *mur_cli_read(const char *path)
 {
     FILE *file = strcmp(path, "-") == 0 ? stdin : fopen(path, "re");
     char *text = NULL;
     size_t length = 0, got;
     struct mur_document_error error;
-    struct mur_node *documents;
+    struct mur_value *documents;
 
     if (!file)
         mur_quit(MUR_EXIT_USAGE, "%s: %s", path, strerror(errno));
@@ -36,7 +36,7 @@ struct mur_node *mur_cli_read(const char *path)
     return documents;
 }
 
-void mur_cli_check(const struct mur_node *documents, struct mur_findings *findings)
+void mur_cli_check(const struct mur_value *documents, struct mur_findings *findings)
 {
     if (documents->count == 0)
         mur_finding(findings, MUR_SEVERITY_ERROR, 1, "no objects are in the file");

@@ -40,26 +40,26 @@ static double now(void)
     return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
 }
 
-static struct mur_node *job(void)
+static struct mur_value *job(void)
 {
     return mur_store_find(&run.store, "MPIJob", run.name);
 }
 
 /* As `kubectl describe` lists conditions: those that this change brought, each in a line. */
-static void say_conditions(const struct mur_node *before, const struct mur_node *after)
+static void say_conditions(const struct mur_value *before, const struct mur_value *after)
 {
-    const struct mur_node *list = mur_node_at(after, "status.conditions"),
-                          *old = mur_node_at(before, "status.conditions");
+    const struct mur_value *list = mur_value_at(after, "status.conditions"),
+                           *old = mur_value_at(before, "status.conditions");
 
-    for (int i = 0; i < mur_node_count(list); i++) {
-        const struct mur_node *condition = list->members[i].value;
+    for (int i = 0; i < mur_value_count(list); i++) {
+        const struct mur_value *condition = list->members[i].value;
         bool is_old = false;
 
-        for (int j = 0; j < mur_node_count(old); j++)
-            is_old |= mur_node_equal(condition, old->members[j].value);
-        if (!is_old && strcmp(mur_node_string(condition, "status", ""), "True") == 0)
-            mur_say("%s: %s: %s", mur_node_string(condition, "type", ""), mur_node_string(condition, "reason", ""),
-                    mur_node_string(condition, "message", ""));
+        for (int j = 0; j < mur_value_count(old); j++)
+            is_old |= mur_value_equal(condition, old->members[j].value);
+        if (!is_old && strcmp(mur_value_string(condition, "status", ""), "True") == 0)
+            mur_say("%s: %s: %s", mur_value_string(condition, "type", ""), mur_value_string(condition, "reason", ""),
+                    mur_value_string(condition, "message", ""));
     }
 }
 
@@ -78,36 +78,36 @@ static void write_status(void)
     free(fresh);
 }
 
-static void set_status(const struct mur_node *wanted)
+static void set_status(const struct mur_value *wanted)
 {
-    struct mur_node *object = job(), *before = mur_node_copy(object);
+    struct mur_value *object = job(), *before = mur_value_copy(object);
 
-    mur_node_put(object, "status", mur_node_copy(mur_node_get(wanted, "status")));
+    mur_value_put(object, "status", mur_value_copy(mur_value_get(wanted, "status")));
     mur_store_changed(&run.store, object);
     say_conditions(before, object);
-    mur_node_free(before);
+    mur_value_free(before);
     write_status();
 }
 
-static void delete_object(const struct mur_node *wanted)
+static void delete_object(const struct mur_value *wanted)
 {
-    const char *kind = mur_node_string(wanted, "kind", ""), *name = mur_node_string(wanted, "metadata.name", "");
-    struct mur_node *object = mur_store_find(&run.store, kind, name);
+    const char *kind = mur_value_string(wanted, "kind", ""), *name = mur_value_string(wanted, "metadata.name", "");
+    struct mur_value *object = mur_store_find(&run.store, kind, name);
 
     if (strcmp(kind, "MPIJob") == 0)
         run.is_deleted = true;
     else if (strcmp(kind, "Pod") != 0)
         mur_store_remove(&run.store, kind, name);
     else if (object) /* the runner removes it when its processes are gone */
-        mur_node_set(object, "metadata.deletionTimestamp", mur_time_node(now()));
+        mur_value_set(object, "metadata.deletionTimestamp", mur_time_node(now()));
 }
 
-static void update_object(const struct mur_node *wanted)
+static void update_object(const struct mur_value *wanted)
 {
-    struct mur_node *object =
-        mur_store_find(&run.store, mur_node_string(wanted, "kind", ""), mur_node_string(wanted, "metadata.name", ""));
+    struct mur_value *object =
+        mur_store_find(&run.store, mur_value_string(wanted, "kind", ""), mur_value_string(wanted, "metadata.name", ""));
 
-    mur_node_put(object, "data", mur_node_copy(mur_node_get(wanted, "data")));
+    mur_value_put(object, "data", mur_value_copy(mur_value_get(wanted, "data")));
     mur_store_changed(&run.store, object);
     mur_runner_refresh(&run.runner, object);
 }
@@ -122,17 +122,17 @@ static bool reconcile(double *wake)
                                     .agent = run.runner.agent,
                                     .private_key = run.private_key,
                                     .public_key = run.public_key};
-    struct mur_plan plan;
+    struct mur_actions plan;
     bool has_changed;
 
     mur_reconcile(&observed, &plan);
     *wake = plan.wake;
     has_changed = plan.count > 0;
     for (int i = 0; i < plan.count; i++) {
-        struct mur_node *object = plan.actions[i].object;
+        struct mur_value *object = plan.actions[i].object;
 
         if (plan.actions[i].verb == MUR_VERB_CREATE)
-            mur_store_create(&run.store, mur_node_copy(object), observed.now);
+            mur_store_create(&run.store, mur_value_copy(object), observed.now);
         else if (plan.actions[i].verb == MUR_VERB_DELETE)
             delete_object(object);
         else if (plan.actions[i].verb == MUR_VERB_UPDATE)
@@ -147,12 +147,12 @@ static bool reconcile(double *wake)
 static const char *true_condition(void)
 {
     static const char *const order[] = {"Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"};
-    const struct mur_node *list = mur_node_at(job(), "status.conditions");
+    const struct mur_value *list = mur_value_at(job(), "status.conditions");
 
     for (int i = 0; i < 6; i++)
-        for (int j = 0; j < mur_node_count(list); j++)
-            if (strcmp(mur_node_string(list->members[j].value, "type", ""), order[i]) == 0 &&
-                strcmp(mur_node_string(list->members[j].value, "status", ""), "True") == 0)
+        for (int j = 0; j < mur_value_count(list); j++)
+            if (strcmp(mur_value_string(list->members[j].value, "type", ""), order[i]) == 0 &&
+                strcmp(mur_value_string(list->members[j].value, "status", ""), "True") == 0)
                 return order[i];
     return "";
 }
@@ -162,13 +162,13 @@ static int tell_pods(FILE *out)
     fprintf(out, "%-40s %-10s %s\n", "NAME", "STATUS", "RESTARTS");
     fprintf(out, "mpijob/%-33s %-10s\n", run.name, true_condition());
     for (int i = 0; i < run.store.objects->count; i++) {
-        const struct mur_node *object = run.store.objects->members[i].value;
-        const struct mur_node *list = mur_node_at(object, "status.containerStatuses");
+        const struct mur_value *object = run.store.objects->members[i].value;
+        const struct mur_value *list = mur_value_at(object, "status.containerStatuses");
 
-        if (strcmp(mur_node_string(object, "kind", ""), "Pod") == 0)
-            fprintf(out, "pod/%-36s %-10s %lld\n", mur_node_string(object, "metadata.name", ""),
-                    mur_node_string(object, "status.phase", ""),
-                    mur_node_count(list) ? mur_node_long(list->members[0].value, "restartCount", 0) : 0);
+        if (strcmp(mur_value_string(object, "kind", ""), "Pod") == 0)
+            fprintf(out, "pod/%-36s %-10s %lld\n", mur_value_string(object, "metadata.name", ""),
+                    mur_value_string(object, "status.phase", ""),
+                    mur_value_count(list) ? mur_value_long(list->members[0].value, "restartCount", 0) : 0);
     }
     return 0;
 }
@@ -211,7 +211,7 @@ static int obey(int count, char **words, FILE *out)
     }
     if (strcmp(command, "suspend") != 0 && strcmp(command, "resume") != 0)
         return MUR_EXIT_USAGE;
-    mur_node_set(job(), "spec.runPolicy.suspend", mur_node_bool(command[0] == 's'));
+    mur_value_set(job(), "spec.runPolicy.suspend", mur_value_bool(command[0] == 's'));
     mur_store_changed(&run.store, job());
     return 0;
 }
@@ -220,15 +220,15 @@ static int obey(int count, char **words, FILE *out)
 static void remember_code(void)
 {
     for (int i = 0; i < run.store.objects->count; i++) {
-        const struct mur_node *pod = run.store.objects->members[i].value, *list, *role;
+        const struct mur_value *pod = run.store.objects->members[i].value, *list, *role;
         long long found;
 
-        role = mur_node_get(mur_node_at(pod, "metadata.labels"), "training.kubeflow.org/job-role");
-        list = mur_node_at(pod, "status.containerStatuses");
-        if (!role || strcmp(role->text, "launcher") != 0 || !mur_node_count(list))
+        role = mur_value_get(mur_value_at(pod, "metadata.labels"), "training.kubeflow.org/job-role");
+        list = mur_value_at(pod, "status.containerStatuses");
+        if (!role || strcmp(role->text, "launcher") != 0 || !mur_value_count(list))
             continue;
-        found = mur_node_long(list->members[0].value, "lastState.terminated.exitCode", 0);
-        found = mur_node_long(list->members[0].value, "state.terminated.exitCode", found);
+        found = mur_value_long(list->members[0].value, "lastState.terminated.exitCode", 0);
+        found = mur_value_long(list->members[0].value, "state.terminated.exitCode", found);
         if (found > 0)
             run.launcher_code = (int)found;
     }
@@ -281,7 +281,7 @@ static void wait_for_events(int signals, double due)
             polled[count++] = (struct pollfd){.fd = pod->output, .events = POLLIN};
         }
     pods = count;
-    for (struct mur_visit *visit = run.runner.visits; visit && count < 1024; visit = visit->next) {
+    for (struct mur_pod_visit *visit = run.runner.visits; visit && count < 1024; visit = visit->next) {
         owners[count] = visit;
         polled[count++] = (struct pollfd){.fd = visit->fd, .events = POLLIN};
     }
@@ -308,10 +308,10 @@ static int pods_that_go(void)
     int count = 0;
 
     for (int i = 0; i < run.store.objects->count; i++) {
-        const struct mur_node *object = run.store.objects->members[i].value;
+        const struct mur_value *object = run.store.objects->members[i].value;
 
-        count += strcmp(mur_node_string(object, "kind", ""), "Pod") == 0 &&
-                 mur_node_at(object, "metadata.deletionTimestamp") != NULL;
+        count += strcmp(mur_value_string(object, "kind", ""), "Pod") == 0 &&
+                 mur_value_at(object, "metadata.deletionTimestamp") != NULL;
     }
     return count;
 }
@@ -320,7 +320,7 @@ static int pods_that_go(void)
 static void delete_pods(int signals)
 {
     for (int i = 0; i < run.store.objects->count; i++)
-        if (strcmp(mur_node_string(run.store.objects->members[i].value, "kind", ""), "Pod") == 0)
+        if (strcmp(mur_value_string(run.store.objects->members[i].value, "kind", ""), "Pod") == 0)
             delete_object(run.store.objects->members[i].value);
     while (run.interrupts < 2) { /* who is asked twice does not wait */
         double due = mur_runner_step(&run.runner, now());
@@ -429,7 +429,7 @@ static void read_words(int count, char **words)
 /* All objects of the file into the store. Of jobs there must be one. */
 static void load(void)
 {
-    struct mur_node *documents = mur_cli_read(run.file);
+    struct mur_value *documents = mur_cli_read(run.file);
     struct mur_findings findings = {.file = run.file, .out = stderr, .tells_use = true};
 
     mur_cli_check(documents, &findings);
@@ -437,24 +437,24 @@ static void load(void)
         mur_quit(MUR_EXIT_TROUBLE, "%s is not run", run.file);
     mur_store_start(&run.store);
     for (int i = 0; i < documents->count; i++) {
-        struct mur_node *object = documents->members[i].value;
-        bool is_job = strcmp(mur_node_string(object, "kind", ""), "MPIJob") == 0;
-        const char *name = mur_node_string(object, "metadata.name", "");
+        struct mur_value *object = documents->members[i].value;
+        bool is_job = strcmp(mur_value_string(object, "kind", ""), "MPIJob") == 0;
+        const char *name = mur_value_string(object, "metadata.name", "");
 
         if (is_job && run.name)
             mur_quit(MUR_EXIT_USAGE, "%s:%d: a second job; run takes one at a time", run.file, object->line);
         if (!mur_schema_of(object))
             continue;
-        if (mur_store_find(&run.store, mur_node_string(object, "kind", ""), name))
+        if (mur_store_find(&run.store, mur_value_string(object, "kind", ""), name))
             mur_quit(MUR_EXIT_TROUBLE, "%s:%d: %s \"%s\" already exists", run.file, object->line,
-                     mur_node_string(object, "kind", ""), name);
-        object = mur_store_create(&run.store, mur_node_copy(object), now());
+                     mur_value_string(object, "kind", ""), name);
+        object = mur_store_create(&run.store, mur_value_copy(object), now());
         if (is_job) {
-            mur_node_drop(object, "status");
+            mur_value_drop(object, "status");
             run.name = mur_alloc_text("%s", name);
         }
     }
-    mur_node_free(documents);
+    mur_value_free(documents);
     if (!run.name)
         mur_quit(MUR_EXIT_USAGE, "%s: no MPIJob is in it", run.file);
 }
@@ -462,7 +462,7 @@ static void load(void)
 /* The folder of a job's run exists once: who holds the lock beside it is the run. */
 static void take_place(void)
 {
-    char *place = mur_place_of(mur_node_string(job(), "metadata.namespace", "default"), run.name), *path;
+    char *place = mur_place_of(mur_value_string(job(), "metadata.namespace", "default"), run.name), *path;
     int fd;
 
     path = mur_alloc_text("%s.lock", place);

@@ -12,7 +12,7 @@ int mur_cli_validate(int count, char **words)
 
     for (int i = 0; i < count; i++) {
         struct mur_findings findings = {.file = words[i], .out = stderr, .tells_use = tells_use};
-        struct mur_node *documents;
+        struct mur_value *documents;
 
         if (strcmp(words[i], "-quiet") == 0 || strcmp(words[i], "--quiet") == 0) {
             tells_use = false;
@@ -23,7 +23,7 @@ int mur_cli_validate(int count, char **words)
         files++;
         documents = mur_cli_read(words[i]);
         mur_cli_check(documents, &findings);
-        mur_node_free(documents);
+        mur_value_free(documents);
         errors += findings.errors;
         if (findings.errors == 0)
             printf("%s: valid%s\n", words[i], findings.refused ? ", but not run by mpijob run: see above" : "");

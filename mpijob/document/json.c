@@ -16,7 +16,7 @@ struct reader {
     struct mur_document_error *error;
 };
 
-static struct mur_node *read_value(struct reader *reader);
+static struct mur_value *read_value(struct reader *reader);
 
 static void *fail(struct reader *reader, const char *text)
 {
@@ -131,16 +131,16 @@ static char *read_text(struct reader *reader)
     return fail(reader, "a text without its closing quote");
 }
 
-static bool read_member(struct reader *reader, struct mur_node *node)
+static bool read_member(struct reader *reader, struct mur_value *node)
 {
     char *name = NULL;
     int line = reader->line;
-    struct mur_node *value = NULL;
+    struct mur_value *value = NULL;
 
     if (node->kind == MUR_LIST) {
         value = read_value(reader);
         if (value)
-            mur_node_add(node, value);
+            mur_value_add(node, value);
         return value != NULL;
     }
     if (peek(reader) != '"')
@@ -149,21 +149,21 @@ static bool read_member(struct reader *reader, struct mur_node *node)
     name = read_text(reader);
     if (name && peek(reader) != ':')
         fail(reader, "a colon is missing after the name of a field");
-    else if (name && mur_node_get(node, name))
+    else if (name && mur_value_get(node, name))
         fail(reader, "a field occurs twice in an object");
     else if (name && reader->at++)
         value = read_value(reader);
     if (value) {
-        mur_node_put(node, name, value);
+        mur_value_put(node, name, value);
         node->members[node->count - 1].line = line;
     }
     free(name);
     return value != NULL;
 }
 
-static struct mur_node *read_collection(struct reader *reader, enum mur_kind kind, char end)
+static struct mur_value *read_collection(struct reader *reader, enum mur_value_kind kind, char end)
 {
-    struct mur_node *node = mur_node_new(kind);
+    struct mur_value *node = mur_value_new(kind);
 
     node->line = reader->line;
     reader->at++;
@@ -180,7 +180,7 @@ static struct mur_node *read_collection(struct reader *reader, enum mur_kind kin
             fail(reader, kind == MUR_MAP ? "a comma or } is missing" : "a comma or ] is missing");
         reader->at++;
     }
-    mur_node_free(node);
+    mur_value_free(node);
     return NULL;
 
 done:
@@ -190,10 +190,10 @@ done:
 }
 
 /* A number, or one of three words. */
-static struct mur_node *read_plain(struct reader *reader)
+static struct mur_value *read_plain(struct reader *reader)
 {
     size_t length = 0;
-    struct mur_node *node = mur_node_new(MUR_NUMBER);
+    struct mur_value *node = mur_value_new(MUR_NUMBER);
     char *end;
 
     while (reader->at + length < reader->end && strchr("0123456789+-.eEtrufalsn", reader->at[length]) &&
@@ -219,15 +219,15 @@ static struct mur_node *read_plain(struct reader *reader)
     }
     if (!reader->error->text[0])
         return node;
-    mur_node_free(node);
+    mur_value_free(node);
     return NULL;
 }
 
-static struct mur_node *read_value(struct reader *reader)
+static struct mur_value *read_value(struct reader *reader)
 {
     char c = peek(reader);
     int line = reader->line;
-    struct mur_node *node;
+    struct mur_value *node;
     char *text;
 
     if (c == '{')
@@ -239,22 +239,22 @@ static struct mur_node *read_value(struct reader *reader)
     text = read_text(reader);
     if (!text)
         return NULL;
-    node = mur_node_new(MUR_STRING);
+    node = mur_value_new(MUR_STRING);
     node->line = line;
     node->text = text;
     return node;
 }
 
-struct mur_node *mur_json_read(const char *text, size_t length, struct mur_document_error *error)
+struct mur_value *mur_json_read(const char *text, size_t length, struct mur_document_error *error)
 {
     struct reader reader = {.at = text, .end = text + length, .line = 1, .error = error};
-    struct mur_node *node;
+    struct mur_value *node;
 
     *error = (struct mur_document_error){0};
     node = read_value(&reader);
     if (node && peek(&reader)) {
         fail(&reader, "something follows the value");
-        mur_node_free(node);
+        mur_value_free(node);
         return NULL;
     }
     return node;
@@ -276,7 +276,7 @@ static void write_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
-static void write_node(FILE *file, const struct mur_node *node, int depth)
+static void write_node(FILE *file, const struct mur_value *node, int depth)
 {
     bool is_map = node->kind == MUR_MAP;
 
@@ -301,7 +301,7 @@ static void write_node(FILE *file, const struct mur_node *node, int depth)
     }
 }
 
-void mur_json_write(FILE *file, const struct mur_node *node)
+void mur_json_write(FILE *file, const struct mur_value *node)
 {
     write_node(file, node, 0);
     fputc('\n', file);

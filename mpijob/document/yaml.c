@@ -15,12 +15,12 @@ enum { DEEPEST = 100, MOST_NODES = 1000000 }; /* of a file that is meant well */
 struct reader {
     yaml_parser_t parser;
     yaml_event_t event;
-    struct mur_node *anchors; /* by name */
+    struct mur_value *anchors; /* by name */
     struct mur_document_error *error;
     int depth, nodes;
 };
 
-static struct mur_node *read_node(struct reader *reader);
+static struct mur_value *read_node(struct reader *reader);
 
 static void *fail(struct reader *reader, int line, const char *text, const char *what)
 {
@@ -59,7 +59,7 @@ static bool is_one_of(const char *text, const char *const *words)
 }
 
 /* A word is written small, with a large initial, or large. */
-static void resolve_plain(struct mur_node *node)
+static void resolve_plain(struct mur_value *node)
 {
     static const char *const nulls[] = {"", "~", "null", "Null", "NULL", NULL};
     static const char *const trues[] = {"true", "True", "TRUE", "yes", "Yes", "YES", "on", "On", "ON", "y", "Y", NULL};
@@ -99,15 +99,15 @@ static void resolve_plain(struct mur_node *node)
     }
 }
 
-static struct mur_node *read_scalar(struct reader *reader)
+static struct mur_value *read_scalar(struct reader *reader)
 {
-    struct mur_node *node = mur_node_new(MUR_STRING);
+    struct mur_value *node = mur_value_new(MUR_STRING);
     const char *tag = (const char *)reader->event.data.scalar.tag;
 
     node->line = line_of(reader);
     node->text = mur_alloc_text("%s", (const char *)reader->event.data.scalar.value);
     if (strlen(node->text) != reader->event.data.scalar.length) {
-        mur_node_free(node);
+        mur_value_free(node);
         return fail(reader, line_of(reader), "a text has a zero byte", NULL);
     }
     if (reader->event.data.scalar.style == YAML_PLAIN_SCALAR_STYLE && (!tag || strcmp(tag, YAML_STR_TAG) != 0))
@@ -115,38 +115,38 @@ static struct mur_node *read_scalar(struct reader *reader)
     return node;
 }
 
-static void merge(struct mur_node *map, const struct mur_node *other)
+static void merge(struct mur_value *map, const struct mur_value *other)
 {
     if (other->kind == MUR_LIST)
         for (int i = 0; i < other->count; i++)
             merge(map, other->members[i].value);
     else
         for (int i = 0; i < other->count; i++)
-            if (!mur_node_get(map, other->members[i].name))
-                mur_node_put(map, other->members[i].name, mur_node_copy(other->members[i].value));
+            if (!mur_value_get(map, other->members[i].name))
+                mur_value_put(map, other->members[i].name, mur_value_copy(other->members[i].value));
 }
 
 /* The value of a name has been read. */
-static bool add_member(struct reader *reader, struct mur_node *map, struct mur_node *merged, char *name, int line)
+static bool add_member(struct reader *reader, struct mur_value *map, struct mur_value *merged, char *name, int line)
 {
-    struct mur_node *value = next(reader) ? read_node(reader) : NULL;
+    struct mur_value *value = next(reader) ? read_node(reader) : NULL;
 
     if (!value)
         return false;
     if (strcmp(name, "<<") == 0) {
-        mur_node_add(merged, value);
+        mur_value_add(merged, value);
         return true;
     }
-    if (mur_node_get(map, name)) {
-        mur_node_free(value);
+    if (mur_value_get(map, name)) {
+        mur_value_free(value);
         return fail(reader, line, "yaml: key already set in map:", name) != NULL;
     }
-    mur_node_put(map, name, value);
+    mur_value_put(map, name, value);
     map->members[map->count - 1].line = line;
     return true;
 }
 
-static bool read_members(struct reader *reader, struct mur_node *node, struct mur_node *merged)
+static bool read_members(struct reader *reader, struct mur_value *node, struct mur_value *merged)
 {
     bool is_list = node->kind == MUR_LIST;
 
@@ -157,11 +157,11 @@ static bool read_members(struct reader *reader, struct mur_node *node, struct mu
         if (reader->event.type == YAML_SEQUENCE_END_EVENT || reader->event.type == YAML_MAPPING_END_EVENT)
             return true;
         if (is_list) {
-            struct mur_node *value = read_node(reader);
+            struct mur_value *value = read_node(reader);
 
             if (!value)
                 return false;
-            mur_node_add(node, value);
+            mur_value_add(node, value);
             continue;
         }
         if (reader->event.type != YAML_SCALAR_EVENT)
@@ -175,9 +175,9 @@ static bool read_members(struct reader *reader, struct mur_node *node, struct mu
     return false;
 }
 
-static struct mur_node *read_collection(struct reader *reader, enum mur_kind kind)
+static struct mur_value *read_collection(struct reader *reader, enum mur_value_kind kind)
 {
-    struct mur_node *node = mur_node_new(kind), *merged = mur_node_new(MUR_LIST);
+    struct mur_value *node = mur_value_new(kind), *merged = mur_value_new(MUR_LIST);
     bool is_well;
 
     node->line = line_of(reader);
@@ -186,14 +186,14 @@ static struct mur_node *read_collection(struct reader *reader, enum mur_kind kin
     reader->depth--;
     if (is_well)
         merge(node, merged);
-    mur_node_free(merged);
+    mur_value_free(merged);
     if (is_well)
         return node;
-    mur_node_free(node);
+    mur_value_free(node);
     return NULL;
 }
 
-static int nodes_in(const struct mur_node *node)
+static int nodes_in(const struct mur_value *node)
 {
     int sum = 1;
 
@@ -203,21 +203,21 @@ static int nodes_in(const struct mur_node *node)
 }
 
 /* What the current event begins. */
-static struct mur_node *read_node(struct reader *reader)
+static struct mur_value *read_node(struct reader *reader)
 {
     char *anchor = NULL;
-    struct mur_node *node = NULL;
+    struct mur_value *node = NULL;
     yaml_event_t *event = &reader->event;
 
     if (event->type == YAML_ALIAS_EVENT) {
-        const struct mur_node *meant = mur_node_get(reader->anchors, (const char *)event->data.alias.anchor);
+        const struct mur_value *meant = mur_value_get(reader->anchors, (const char *)event->data.alias.anchor);
 
         if (!meant)
             return fail(reader, line_of(reader), "yaml: unknown anchor", (const char *)event->data.alias.anchor);
         reader->nodes += nodes_in(meant);
         if (reader->nodes > MOST_NODES)
             return fail(reader, line_of(reader), "yaml: document contains excessive aliasing", NULL);
-        return mur_node_copy(meant);
+        return mur_value_copy(meant);
     }
     if (event->type == YAML_SCALAR_EVENT && event->data.scalar.anchor)
         anchor = mur_alloc_text("%s", (const char *)event->data.scalar.anchor);
@@ -231,15 +231,15 @@ static struct mur_node *read_node(struct reader *reader)
     else
         node = read_collection(reader, event->type == YAML_MAPPING_START_EVENT ? MUR_MAP : MUR_LIST);
     if (anchor && node)
-        mur_node_put(reader->anchors, anchor, mur_node_copy(node));
+        mur_value_put(reader->anchors, anchor, mur_value_copy(node));
     free(anchor);
     return node;
 }
 
-static bool read_documents(struct reader *reader, struct mur_node *list)
+static bool read_documents(struct reader *reader, struct mur_value *list)
 {
     while (next(reader)) {
-        struct mur_node *node;
+        struct mur_value *node;
 
         if (reader->event.type == YAML_STREAM_END_EVENT)
             return true;
@@ -248,33 +248,33 @@ static bool read_documents(struct reader *reader, struct mur_node *list)
         if (!next(reader) || !(node = read_node(reader)))
             return false;
         if (node->kind == MUR_NULL) /* nothing between two lines of dashes */
-            mur_node_free(node);
+            mur_value_free(node);
         else
-            mur_node_add(list, node);
+            mur_value_add(list, node);
     }
     return false;
 }
 
-struct mur_node *mur_yaml_read(const char *text, size_t length, struct mur_document_error *error)
+struct mur_value *mur_yaml_read(const char *text, size_t length, struct mur_document_error *error)
 {
     struct reader reader = {.error = error};
-    struct mur_node *list = mur_node_new(MUR_LIST);
+    struct mur_value *list = mur_value_new(MUR_LIST);
     bool is_well;
 
     *error = (struct mur_document_error){0};
     if (!yaml_parser_initialize(&reader.parser)) {
         fail(&reader, 0, "no memory to read YAML", NULL);
-        mur_node_free(list);
+        mur_value_free(list);
         return NULL;
     }
-    reader.anchors = mur_node_new(MUR_MAP);
+    reader.anchors = mur_value_new(MUR_MAP);
     yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
     is_well = read_documents(&reader, list);
     yaml_event_delete(&reader.event);
     yaml_parser_delete(&reader.parser);
-    mur_node_free(reader.anchors);
+    mur_value_free(reader.anchors);
     if (is_well)
         return list;
-    mur_node_free(list);
+    mur_value_free(list);
     return NULL;
 }

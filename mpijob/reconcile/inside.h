@@ -14,13 +14,13 @@ enum mur_restart { MUR_RESTART_NEVER, MUR_RESTART_ON_FAILURE, MUR_RESTART_ALWAYS
 
 /* Of one role. */
 struct mur_role_facts {
-    const struct mur_node **pods;
+    const struct mur_value **pods;
     int count, pending, running, succeeded, failed, evicted;
 };
 
 struct mur_facts {
     const struct mur_observed *observed;
-    const struct mur_node *job;
+    const struct mur_value *job;
     const char *name, *space;
     bool is_v1, is_suspended, waits_for_workers, launcher_works;
     long long worker_count, slots, backoff_limit, deadline, ttl; /* deadline and ttl: -1 for none */
@@ -28,10 +28,10 @@ struct mur_facts {
     enum mur_restart restart;
 
     struct mur_role_facts workers, launchers;
-    const struct mur_node *launcher; /* the latest */
-    long long failures;              /* of launchers, in pods that are gone on and in restarts */
-    int exit_code;                   /* of the latest failure */
-    double failed_at, started;       /* 0: not */
+    const struct mur_value *launcher; /* the latest */
+    long long failures;               /* of launchers, in pods that are gone on and in restarts */
+    int exit_code;                    /* of the latest failure */
+    double failed_at, started;        /* 0: not */
     bool is_finished, has_succeeded;
     double completed;
 };
@@ -70,15 +70,15 @@ void mur_facts_free(struct mur_facts *facts);
 enum mur_state mur_state_of(const struct mur_facts *facts, double *wake);
 
 /* New objects, owned by the caller. */
-struct mur_node *mur_make_service(const struct mur_facts *facts);
-struct mur_node *mur_make_config(const struct mur_facts *facts);
-struct mur_node *mur_make_secret(const struct mur_facts *facts);
-struct mur_node *mur_make_worker(const struct mur_facts *facts, long long index);
-struct mur_node *mur_make_launcher(const struct mur_facts *facts);
-struct mur_node *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name);
+struct mur_value *mur_make_service(const struct mur_facts *facts);
+struct mur_value *mur_make_config(const struct mur_facts *facts);
+struct mur_value *mur_make_secret(const struct mur_facts *facts);
+struct mur_value *mur_make_worker(const struct mur_facts *facts, long long index);
+struct mur_value *mur_make_launcher(const struct mur_facts *facts);
+struct mur_value *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name);
 
 /* The job with the status that it must have. */
-struct mur_node *mur_make_status(const struct mur_facts *facts, enum mur_state state);
-const struct mur_node *mur_condition_of(const struct mur_node *job, const char *type);
+struct mur_value *mur_make_status(const struct mur_facts *facts, enum mur_state state);
+const struct mur_value *mur_condition_of(const struct mur_value *job, const char *type);
 
 #endif

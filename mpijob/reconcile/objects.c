@@ -6,39 +6,39 @@
 #include "launch/alloc.h"
 #include "mpijob/reconcile/inside.h"
 
-struct mur_node *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name)
+struct mur_value *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name)
 {
-    struct mur_node *object = mur_node_new(MUR_MAP), *labels = mur_node_new(MUR_MAP);
-    struct mur_node *owners = mur_node_new(MUR_LIST), *owner = mur_node_new(MUR_MAP);
+    struct mur_value *object = mur_value_new(MUR_MAP), *labels = mur_value_new(MUR_MAP);
+    struct mur_value *owners = mur_value_new(MUR_LIST), *owner = mur_value_new(MUR_MAP);
 
-    mur_node_put(object, "apiVersion", mur_node_text("v1"));
-    mur_node_put(object, "kind", mur_node_text("%s", kind));
-    mur_node_set(object, "metadata.name", mur_node_text("%s", name));
-    mur_node_set(object, "metadata.namespace", mur_node_text("%s", facts->space));
-    mur_node_put(labels, MUR_LABEL_OPERATOR, mur_node_text("mpi-operator"));
-    mur_node_put(labels, MUR_LABEL_JOB, mur_node_text("%s", facts->name));
-    mur_node_set(object, "metadata.labels", labels);
-    mur_node_put(owner, "apiVersion", mur_node_text("%s", mur_node_string(facts->job, "apiVersion", "")));
-    mur_node_put(owner, "kind", mur_node_text("MPIJob"));
-    mur_node_put(owner, "name", mur_node_text("%s", facts->name));
-    mur_node_put(owner, "uid", mur_node_text("%s", mur_node_string(facts->job, "metadata.uid", "")));
-    mur_node_put(owner, "controller", mur_node_bool(true));
-    mur_node_put(owner, "blockOwnerDeletion", mur_node_bool(true));
-    mur_node_add(owners, owner);
-    mur_node_set(object, "metadata.ownerReferences", owners);
+    mur_value_put(object, "apiVersion", mur_value_text("v1"));
+    mur_value_put(object, "kind", mur_value_text("%s", kind));
+    mur_value_set(object, "metadata.name", mur_value_text("%s", name));
+    mur_value_set(object, "metadata.namespace", mur_value_text("%s", facts->space));
+    mur_value_put(labels, MUR_LABEL_OPERATOR, mur_value_text("mpi-operator"));
+    mur_value_put(labels, MUR_LABEL_JOB, mur_value_text("%s", facts->name));
+    mur_value_set(object, "metadata.labels", labels);
+    mur_value_put(owner, "apiVersion", mur_value_text("%s", mur_value_string(facts->job, "apiVersion", "")));
+    mur_value_put(owner, "kind", mur_value_text("MPIJob"));
+    mur_value_put(owner, "name", mur_value_text("%s", facts->name));
+    mur_value_put(owner, "uid", mur_value_text("%s", mur_value_string(facts->job, "metadata.uid", "")));
+    mur_value_put(owner, "controller", mur_value_bool(true));
+    mur_value_put(owner, "blockOwnerDeletion", mur_value_bool(true));
+    mur_value_add(owners, owner);
+    mur_value_set(object, "metadata.ownerReferences", owners);
     return object;
 }
 
-struct mur_node *mur_make_service(const struct mur_facts *facts)
+struct mur_value *mur_make_service(const struct mur_facts *facts)
 {
-    struct mur_node *service = mur_make_object(facts, "Service", facts->name), *selector = mur_node_new(MUR_MAP);
+    struct mur_value *service = mur_make_object(facts, "Service", facts->name), *selector = mur_value_new(MUR_MAP);
 
-    mur_node_set(service, "spec.clusterIP", mur_node_text("None"));
-    mur_node_put(selector, MUR_LABEL_OPERATOR, mur_node_text("mpi-operator"));
-    mur_node_put(selector, MUR_LABEL_JOB, mur_node_text("%s", facts->name));
-    mur_node_set(service, "spec.selector", selector);
+    mur_value_set(service, "spec.clusterIP", mur_value_text("None"));
+    mur_value_put(selector, MUR_LABEL_OPERATOR, mur_value_text("mpi-operator"));
+    mur_value_put(selector, MUR_LABEL_JOB, mur_value_text("%s", facts->name));
+    mur_value_set(service, "spec.selector", selector);
     if (facts->launcher_works)
-        mur_node_set(service, "spec.publishNotReadyAddresses", mur_node_bool(true));
+        mur_value_set(service, "spec.publishNotReadyAddresses", mur_value_bool(true));
     return service;
 }
 
@@ -53,7 +53,7 @@ static void print_host(FILE *file, const struct mur_facts *facts, const char *po
 
 static void print_line(FILE *file, const struct mur_facts *facts, const char *pod)
 {
-    const char *implementation = mur_node_string(facts->job, "spec.mpiImplementation", "OpenMPI");
+    const char *implementation = mur_value_string(facts->job, "spec.mpiImplementation", "OpenMPI");
 
     print_host(file, facts, pod);
     if (facts->is_v1 || strcmp(implementation, "OpenMPI") == 0)
@@ -84,8 +84,8 @@ static char *make_hostfile(const struct mur_facts *facts)
 
 static int compare_names(const void *a, const void *b)
 {
-    return strcmp(mur_node_string(*(const struct mur_node *const *)a, "metadata.name", ""),
-                  mur_node_string(*(const struct mur_node *const *)b, "metadata.name", ""));
+    return strcmp(mur_value_string(*(const struct mur_value *const *)a, "metadata.name", ""),
+                  mur_value_string(*(const struct mur_value *const *)b, "metadata.name", ""));
 }
 
 /* The workers that run now, and a launcher that is one, which elastic jobs ask for again and again. */
@@ -107,12 +107,12 @@ static char *make_discover_hosts(const struct mur_facts *facts)
     if (facts->workers.count)
         qsort(facts->workers.pods, (size_t)facts->workers.count, sizeof *facts->workers.pods, compare_names);
     for (int i = 0; i < facts->workers.count; i++) {
-        const struct mur_node *pod = facts->workers.pods[i];
+        const struct mur_value *pod = facts->workers.pods[i];
 
-        if (strcmp(mur_node_string(pod, "status.phase", ""), "Running") != 0)
+        if (strcmp(mur_value_string(pod, "status.phase", ""), "Running") != 0)
             continue;
         fputs("echo ", file);
-        print_host(file, facts, mur_node_string(pod, "metadata.name", ""));
+        print_host(file, facts, mur_value_string(pod, "metadata.name", ""));
         if (facts->is_v1)
             fprintf(file, ":%lld", facts->slots);
         fputc('\n', file);
@@ -121,34 +121,34 @@ static char *make_discover_hosts(const struct mur_facts *facts)
     return text;
 }
 
-struct mur_node *mur_make_config(const struct mur_facts *facts)
+struct mur_value *mur_make_config(const struct mur_facts *facts)
 {
     char *name = mur_alloc_text("%s-config", facts->name), *hostfile = make_hostfile(facts);
     char *discover = make_discover_hosts(facts);
-    struct mur_node *config = mur_make_object(facts, "ConfigMap", name), *data = mur_node_new(MUR_MAP);
+    struct mur_value *config = mur_make_object(facts, "ConfigMap", name), *data = mur_value_new(MUR_MAP);
 
-    mur_node_put(config, "data", data);
-    mur_node_put(data, "hostfile", mur_node_text("%s", hostfile));
-    mur_node_put(data, "discover_hosts.sh", mur_node_text("%s", discover));
+    mur_value_put(config, "data", data);
+    mur_value_put(data, "hostfile", mur_value_text("%s", hostfile));
+    mur_value_put(data, "discover_hosts.sh", mur_value_text("%s", discover));
     if (facts->is_v1)
-        mur_node_put(
+        mur_value_put(
             data, "kubexec.sh",
-            mur_node_text("#!/bin/sh\nPOD_NAME=$1\nshift\nexec %s ${POD_NAME} -- /bin/sh -c \"$*\" </dev/null\n",
-                          facts->observed->agent));
+            mur_value_text("#!/bin/sh\nPOD_NAME=$1\nshift\nexec %s ${POD_NAME} -- /bin/sh -c \"$*\" </dev/null\n",
+                           facts->observed->agent));
     free(name);
     free(hostfile);
     free(discover);
     return config;
 }
 
-struct mur_node *mur_make_secret(const struct mur_facts *facts)
+struct mur_value *mur_make_secret(const struct mur_facts *facts)
 {
     char *name = mur_alloc_text("%s-ssh", facts->name);
-    struct mur_node *secret = mur_make_object(facts, "Secret", name);
+    struct mur_value *secret = mur_make_object(facts, "Secret", name);
 
-    mur_node_put(secret, "type", mur_node_text("kubernetes.io/ssh-auth"));
-    mur_node_set(secret, "stringData.ssh-privatekey", mur_node_text("%s", facts->observed->private_key));
-    mur_node_set(secret, "stringData.ssh-publickey", mur_node_text("%s", facts->observed->public_key));
+    mur_value_put(secret, "type", mur_value_text("kubernetes.io/ssh-auth"));
+    mur_value_set(secret, "stringData.ssh-privatekey", mur_value_text("%s", facts->observed->private_key));
+    mur_value_set(secret, "stringData.ssh-publickey", mur_value_text("%s", facts->observed->public_key));
     free(name);
     return secret;
 }

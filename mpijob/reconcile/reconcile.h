@@ -12,7 +12,7 @@
 
 /* What is observed. */
 struct mur_observed {
-    const struct mur_node *job;
+    const struct mur_value *job;
     const struct mur_store *store;        /* all objects, of which those with the job's label belong to it */
     double now;                           /* seconds since 1970 */
     double retry_delay;                   /* before the first retry of a launcher */
@@ -24,16 +24,16 @@ enum mur_verb { MUR_VERB_CREATE, MUR_VERB_DELETE, MUR_VERB_UPDATE, MUR_VERB_STAT
 
 struct mur_action {
     enum mur_verb verb;
-    struct mur_node *object; /* owned by the plan; of a deletion only kind and name count */
+    struct mur_value *object; /* owned by the plan; of a deletion only kind and name count */
 };
 
-struct mur_plan {
+struct mur_actions {
     struct mur_action *actions;
     int count;
     double wake; /* 0: nothing is due */
 };
 
-void mur_reconcile(const struct mur_observed *observed, struct mur_plan *plan);
-void mur_plan_free(struct mur_plan *plan);
+void mur_reconcile(const struct mur_observed *observed, struct mur_actions *plan);
+void mur_plan_free(struct mur_actions *plan);
 
 #endif

@@ -19,9 +19,9 @@ const struct mur_state_row mur_state_table[] = {
     [MUR_STATE_EXPIRED] = {MUR_WANT_NONE, MUR_WANT_NONE, MUR_WANT_NONE},
 };
 
-static bool is_in(const struct mur_node *pod, const char *phase)
+static bool is_in(const struct mur_value *pod, const char *phase)
 {
-    return pod && strcmp(mur_node_string(pod, "status.phase", "Pending"), phase) == 0;
+    return pod && strcmp(mur_value_string(pod, "status.phase", "Pending"), phase) == 0;
 }
 
 /* The launcher has failed: is there another try, and when? */

@@ -4,12 +4,12 @@
 
 #include "mpijob/reconcile/inside.h"
 
-const struct mur_node *mur_condition_of(const struct mur_node *job, const char *type)
+const struct mur_value *mur_condition_of(const struct mur_value *job, const char *type)
 {
-    const struct mur_node *list = mur_node_at(job, "status.conditions");
+    const struct mur_value *list = mur_value_at(job, "status.conditions");
 
-    for (int i = 0; i < mur_node_count(list); i++)
-        if (strcmp(mur_node_string(list->members[i].value, "type", ""), type) == 0)
+    for (int i = 0; i < mur_value_count(list); i++)
+        if (strcmp(mur_value_string(list->members[i].value, "type", ""), type) == 0)
             return list->members[i].value;
     return NULL;
 }
@@ -24,93 +24,94 @@ static bool stays(const char *type, const char *new_type)
 }
 
 /* Does nothing if the condition has this status and reason already. */
-static bool set_condition(struct mur_node *job, const char *type, bool status, const char *reason,
-                          struct mur_node *message, double now)
+static bool set_condition(struct mur_value *job, const char *type, bool status, const char *reason,
+                          struct mur_value *message, double now)
 {
-    const struct mur_node *old = mur_condition_of(job, type), *list = mur_node_at(job, "status.conditions");
-    struct mur_node *conditions = mur_node_new(MUR_LIST), *condition = mur_node_new(MUR_MAP);
+    const struct mur_value *old = mur_condition_of(job, type), *list = mur_value_at(job, "status.conditions");
+    struct mur_value *conditions = mur_value_new(MUR_LIST), *condition = mur_value_new(MUR_MAP);
     bool ends = status && (strcmp(type, "Succeeded") == 0 || strcmp(type, "Failed") == 0);
     const char *word = status ? "True" : "False";
-    bool is_same = old && strcmp(mur_node_string(old, "status", ""), word) == 0;
+    bool is_same = old && strcmp(mur_value_string(old, "status", ""), word) == 0;
 
-    mur_node_put(condition, "type", mur_node_text("%s", type));
-    mur_node_put(condition, "status", mur_node_text("%s", word));
-    mur_node_put(condition, "reason", mur_node_text("%s", reason));
-    mur_node_put(condition, "message", message);
-    mur_node_put(condition, "lastUpdateTime", mur_time_node(now));
-    mur_node_put(condition, "lastTransitionTime",
-                 is_same ? mur_node_text("%s", mur_node_string(old, "lastTransitionTime", "")) : mur_time_node(now));
-    if (is_same && strcmp(mur_node_string(old, "reason", ""), reason) == 0) {
-        mur_node_free(condition);
-        mur_node_free(conditions);
+    mur_value_put(condition, "type", mur_value_text("%s", type));
+    mur_value_put(condition, "status", mur_value_text("%s", word));
+    mur_value_put(condition, "reason", mur_value_text("%s", reason));
+    mur_value_put(condition, "message", message);
+    mur_value_put(condition, "lastUpdateTime", mur_time_node(now));
+    mur_value_put(condition, "lastTransitionTime",
+                  is_same ? mur_value_text("%s", mur_value_string(old, "lastTransitionTime", "")) : mur_time_node(now));
+    if (is_same && strcmp(mur_value_string(old, "reason", ""), reason) == 0) {
+        mur_value_free(condition);
+        mur_value_free(conditions);
         return false;
     }
-    for (int i = 0; i < mur_node_count(list); i++) {
-        const struct mur_node *other = list->members[i].value;
-        struct mur_node *copy;
+    for (int i = 0; i < mur_value_count(list); i++) {
+        const struct mur_value *other = list->members[i].value;
+        struct mur_value *copy;
 
-        if (!stays(mur_node_string(other, "type", ""), type))
+        if (!stays(mur_value_string(other, "type", ""), type))
             continue;
-        copy = mur_node_copy(other);
-        if (ends && strcmp(mur_node_string(other, "type", ""), "Running") == 0)
-            mur_node_put(copy, "status", mur_node_text("False"));
-        mur_node_add(conditions, copy);
+        copy = mur_value_copy(other);
+        if (ends && strcmp(mur_value_string(other, "type", ""), "Running") == 0)
+            mur_value_put(copy, "status", mur_value_text("False"));
+        mur_value_add(conditions, copy);
     }
-    mur_node_add(conditions, condition);
-    mur_node_set(job, "status.conditions", conditions);
+    mur_value_add(conditions, condition);
+    mur_value_set(job, "status.conditions", conditions);
     return true;
 }
 
-static void set_counts(struct mur_node *job, const char *role, const struct mur_role_facts *facts)
+static void set_counts(struct mur_value *job, const char *role, const struct mur_role_facts *facts)
 {
-    struct mur_node *counts = mur_node_new(MUR_MAP), *all = mur_node_at(job, "status.replicaStatuses");
+    struct mur_value *counts = mur_value_new(MUR_MAP), *all = mur_value_at(job, "status.replicaStatuses");
 
     if (facts->running)
-        mur_node_put(counts, "active", mur_node_integer(facts->running));
+        mur_value_put(counts, "active", mur_value_integer(facts->running));
     if (facts->succeeded)
-        mur_node_put(counts, "succeeded", mur_node_integer(facts->succeeded));
+        mur_value_put(counts, "succeeded", mur_value_integer(facts->succeeded));
     if (facts->failed)
-        mur_node_put(counts, "failed", mur_node_integer(facts->failed));
+        mur_value_put(counts, "failed", mur_value_integer(facts->failed));
     if (!all)
-        mur_node_set(job, "status.replicaStatuses", all = mur_node_new(MUR_MAP));
-    mur_node_put(all, role, counts);
+        mur_value_set(job, "status.replicaStatuses", all = mur_value_new(MUR_MAP));
+    mur_value_put(all, role, counts);
 }
 
-static void set_failed(struct mur_node *job, const struct mur_facts *facts, const char *reason,
-                       struct mur_node *message)
+static void set_failed(struct mur_value *job, const struct mur_facts *facts, const char *reason,
+                       struct mur_value *message)
 {
     set_condition(job, "Failed", true, reason, message, facts->observed->now);
-    if (!mur_node_at(job, "status.completionTime"))
-        mur_node_set(job, "status.completionTime", mur_time_node(facts->observed->now));
+    if (!mur_value_at(job, "status.completionTime"))
+        mur_value_set(job, "status.completionTime", mur_time_node(facts->observed->now));
 }
 
 /* v2beta1's launcher is a Job, whose reason comes first; v1's is a pod. */
-static void set_exhausted(struct mur_node *job, const struct mur_facts *facts)
+static void set_exhausted(struct mur_value *job, const struct mur_facts *facts)
 {
     if (facts->is_v1)
-        set_failed(job, facts, "MPIJobFailed", mur_node_text("MPIJob %s/%s has failed", facts->space, facts->name));
+        set_failed(job, facts, "MPIJobFailed", mur_value_text("MPIJob %s/%s has failed", facts->space, facts->name));
     else
-        set_failed(job, facts, "BackoffLimitExceeded",
-                   mur_node_text("Job has reached the specified backoff limit: the launcher has failed %lld times, the "
-                                 "last time with exit code %d",
-                                 facts->failures, facts->exit_code));
+        set_failed(
+            job, facts, "BackoffLimitExceeded",
+            mur_value_text("Job has reached the specified backoff limit: the launcher has failed %lld times, the "
+                           "last time with exit code %d",
+                           facts->failures, facts->exit_code));
 }
 
-static void set_suspension(struct mur_node *job, const struct mur_facts *facts)
+static void set_suspension(struct mur_value *job, const struct mur_facts *facts)
 {
     double now = facts->observed->now;
 
     if (facts->is_suspended) {
-        set_condition(job, "Suspended", true, "MPIJobSuspended", mur_node_text("MPIJob suspended"), now);
+        set_condition(job, "Suspended", true, "MPIJobSuspended", mur_value_text("MPIJob suspended"), now);
         set_condition(job, "Running", false, "MPIJobSuspended",
-                      mur_node_text("MPIJob %s/%s is suspended.", facts->space, facts->name), now);
+                      mur_value_text("MPIJob %s/%s is suspended.", facts->space, facts->name), now);
     } else if (mur_condition_of(job, "Suspended") &&
-               set_condition(job, "Suspended", false, "MPIJobResumed", mur_node_text("MPIJob resumed"), now)) {
-        mur_node_set(job, "status.startTime", mur_time_node(now));
+               set_condition(job, "Suspended", false, "MPIJobResumed", mur_value_text("MPIJob resumed"), now)) {
+        mur_value_set(job, "status.startTime", mur_time_node(now));
     }
 }
 
-static void set_state(struct mur_node *job, const struct mur_facts *facts, enum mur_state state)
+static void set_state(struct mur_value *job, const struct mur_facts *facts, enum mur_state state)
 {
     double now = facts->observed->now;
     const char *space = facts->space, *name = facts->name;
@@ -118,53 +119,53 @@ static void set_state(struct mur_node *job, const struct mur_facts *facts, enum 
     switch (state) {
     case MUR_STATE_SUCCEEDED:
         set_condition(job, "Succeeded", true, "MPIJobSucceeded",
-                      mur_node_text("MPIJob %s/%s successfully completed.", space, name), now);
-        mur_node_set(job, "status.completionTime", mur_time_node(now));
+                      mur_value_text("MPIJob %s/%s successfully completed.", space, name), now);
+        mur_value_set(job, "status.completionTime", mur_time_node(now));
         break;
     case MUR_STATE_EXHAUSTED:
         set_exhausted(job, facts);
         break;
     case MUR_STATE_PERMANENT:
         set_failed(job, facts, "MPIJobFailed",
-                   mur_node_text("MPIJob %s/%s has failed: the launcher ended with exit code %d", space, name,
-                                 facts->exit_code));
+                   mur_value_text("MPIJob %s/%s has failed: the launcher ended with exit code %d", space, name,
+                                  facts->exit_code));
         break;
     case MUR_STATE_LATE:
-        set_failed(job, facts, "DeadlineExceeded", mur_node_text("Job was active longer than specified deadline"));
+        set_failed(job, facts, "DeadlineExceeded", mur_value_text("Job was active longer than specified deadline"));
         break;
     case MUR_STATE_EVICTED:
         set_failed(job, facts, "MPIJobEvicted",
-                   mur_node_text("%d/%d workers are evicted", facts->workers.evicted, facts->workers.count));
+                   mur_value_text("%d/%d workers are evicted", facts->workers.evicted, facts->workers.count));
         break;
     case MUR_STATE_WAITING:
     case MUR_STATE_STARTING:
         if (facts->is_v1 && facts->launcher &&
-            strcmp(mur_node_string(facts->launcher, "status.phase", ""), "Failed") == 0)
+            strcmp(mur_value_string(facts->launcher, "status.phase", ""), "Failed") == 0)
             set_condition(job, "Restarting", true, "MPIJobRestarting",
-                          mur_node_text("MPIJob %s/%s is restarting because its launcher ended with exit code %d.",
-                                        space, name, facts->exit_code),
+                          mur_value_text("MPIJob %s/%s is restarting because its launcher ended with exit code %d.",
+                                         space, name, facts->exit_code),
                           now);
         break;
     case MUR_STATE_RUNNING:
         if (facts->launchers.running && facts->workers.running == facts->workers.count)
-            set_condition(job, "Running", true, "MPIJobRunning", mur_node_text("MPIJob %s/%s is running.", space, name),
-                          now);
+            set_condition(job, "Running", true, "MPIJobRunning",
+                          mur_value_text("MPIJob %s/%s is running.", space, name), now);
         break;
     default:
         break;
     }
 }
 
-struct mur_node *mur_make_status(const struct mur_facts *facts, enum mur_state state)
+struct mur_value *mur_make_status(const struct mur_facts *facts, enum mur_state state)
 {
-    struct mur_node *job = mur_node_copy(facts->job);
+    struct mur_value *job = mur_value_copy(facts->job);
     double now = facts->observed->now;
 
-    if (!mur_node_at(job, "status.conditions"))
+    if (!mur_value_at(job, "status.conditions"))
         set_condition(job, "Created", true, "MPIJobCreated",
-                      mur_node_text("MPIJob %s/%s is created.", facts->space, facts->name), now);
-    if (!mur_node_at(job, "status.startTime") && !facts->is_suspended)
-        mur_node_set(job, "status.startTime", mur_time_node(now));
+                      mur_value_text("MPIJob %s/%s is created.", facts->space, facts->name), now);
+    if (!mur_value_at(job, "status.startTime") && !facts->is_suspended)
+        mur_value_set(job, "status.startTime", mur_time_node(now));
     if (!facts->is_finished) {
         set_suspension(job, facts);
         set_state(job, facts, state);

@@ -27,56 +27,56 @@ struct mur_pod *mur_runner_find(const struct mur_runner *runner, const char *nam
     return NULL;
 }
 
-static struct mur_node *container_status(const struct mur_node *object)
+static struct mur_value *container_status(const struct mur_value *object)
 {
-    return mur_node_at(object, "status.containerStatuses")->members[0].value;
+    return mur_value_at(object, "status.containerStatuses")->members[0].value;
 }
 
 /* One state of the container replaces the other; the one before is remembered. */
-static void set_state(struct mur_runner *runner, struct mur_node *object, const char *name, struct mur_node *details)
+static void set_state(struct mur_runner *runner, struct mur_value *object, const char *name, struct mur_value *details)
 {
-    struct mur_node *status = container_status(object), *state = mur_node_new(MUR_MAP), *old;
+    struct mur_value *status = container_status(object), *state = mur_value_new(MUR_MAP), *old;
 
-    old = mur_node_at(status, "state.terminated");
+    old = mur_value_at(status, "state.terminated");
     if (old) {
-        struct mur_node *last = mur_node_new(MUR_MAP);
+        struct mur_value *last = mur_value_new(MUR_MAP);
 
-        mur_node_put(last, "terminated", mur_node_copy(old));
-        mur_node_put(status, "lastState", last);
+        mur_value_put(last, "terminated", mur_value_copy(old));
+        mur_value_put(status, "lastState", last);
     }
-    mur_node_put(state, name, details);
-    mur_node_put(status, "state", state);
-    mur_node_put(status, "ready", mur_node_bool(strcmp(name, "running") == 0));
+    mur_value_put(state, name, details);
+    mur_value_put(status, "state", state);
+    mur_value_put(status, "ready", mur_value_bool(strcmp(name, "running") == 0));
     mur_store_changed(runner->store, object);
 }
 
-static void make_status(struct mur_runner *runner, struct mur_node *object, double now)
+static void make_status(struct mur_runner *runner, struct mur_value *object, double now)
 {
-    struct mur_node *list = mur_node_new(MUR_LIST), *status = mur_node_new(MUR_MAP);
-    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+    struct mur_value *list = mur_value_new(MUR_LIST), *status = mur_value_new(MUR_MAP);
+    const struct mur_value *container = mur_value_at(object, "spec.containers")->members[0].value;
 
-    mur_node_put(status, "name", mur_node_text("%s", mur_node_string(container, "name", "")));
-    mur_node_put(status, "image", mur_node_text("%s", mur_node_string(container, "image", "")));
-    mur_node_put(status, "ready", mur_node_bool(false));
-    mur_node_put(status, "restartCount", mur_node_integer(0));
-    mur_node_add(list, status);
-    mur_node_set(object, "status.startTime", mur_time_node(now));
-    mur_node_set(object, "status.containerStatuses", list);
+    mur_value_put(status, "name", mur_value_text("%s", mur_value_string(container, "name", "")));
+    mur_value_put(status, "image", mur_value_text("%s", mur_value_string(container, "image", "")));
+    mur_value_put(status, "ready", mur_value_bool(false));
+    mur_value_put(status, "restartCount", mur_value_integer(0));
+    mur_value_add(list, status);
+    mur_value_set(object, "status.startTime", mur_time_node(now));
+    mur_value_set(object, "status.containerStatuses", list);
     mur_store_changed(runner->store, object);
 }
 
-static void fail_pod(struct mur_runner *runner, struct mur_node *object, const char *reason, const char *why,
+static void fail_pod(struct mur_runner *runner, struct mur_value *object, const char *reason, const char *why,
                      double now)
 {
-    struct mur_node *details = mur_node_new(MUR_MAP);
+    struct mur_value *details = mur_value_new(MUR_MAP);
 
-    mur_say("pod %s: %s", mur_node_string(object, "metadata.name", ""), why);
-    mur_node_put(details, "exitCode", mur_node_integer(128));
-    mur_node_put(details, "reason", mur_node_text("%s", reason));
-    mur_node_put(details, "message", mur_node_text("%s", why));
-    mur_node_put(details, "finishedAt", mur_time_node(now));
+    mur_say("pod %s: %s", mur_value_string(object, "metadata.name", ""), why);
+    mur_value_put(details, "exitCode", mur_value_integer(128));
+    mur_value_put(details, "reason", mur_value_text("%s", reason));
+    mur_value_put(details, "message", mur_value_text("%s", why));
+    mur_value_put(details, "finishedAt", mur_time_node(now));
     set_state(runner, object, "terminated", details);
-    mur_node_set(object, "status.phase", mur_node_text("Failed"));
+    mur_value_set(object, "status.phase", mur_value_text("Failed"));
 }
 
 static const char *find_image(const struct mur_runner *runner, const char *name)
@@ -119,11 +119,11 @@ static int address_of(struct mur_runner *runner, const char *hostname)
 }
 
 /* The line of a pod in the file of hosts that all pods share. It only grows, so a reader never sees half of it. */
-static void add_host(struct mur_runner *runner, const struct mur_pod *pod, const struct mur_node *object, int known)
+static void add_host(struct mur_runner *runner, const struct mur_pod *pod, const struct mur_value *object, int known)
 {
     char *path = mur_alloc_text("%s/hosts", runner->folder), *line;
-    const char *space = mur_node_string(object, "metadata.namespace", "default");
-    const char *job = mur_node_string(object, "spec.subdomain", ""), *name = pod->hostname;
+    const char *space = mur_value_string(object, "metadata.namespace", "default");
+    const char *job = mur_value_string(object, "spec.subdomain", ""), *name = pod->hostname;
     int fd = open(path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
 
     line = mur_alloc_text("10.244.%d.%d %s %s.%s.%s.svc %s.%s.%s.svc.cluster.local %s.%s.%s %s.%s%s%s\n",
@@ -137,37 +137,37 @@ static void add_host(struct mur_runner *runner, const struct mur_pod *pod, const
     free(line);
 }
 
-static long long user_of(const struct mur_node *object, const char *field)
+static long long user_of(const struct mur_value *object, const char *field)
 {
     char *path = mur_alloc_text("securityContext.%s", field);
-    const struct mur_node *spec = mur_node_get(object, "spec");
-    long long outer = mur_node_long(spec, path, -1);
-    long long user = mur_node_long(mur_node_get(spec, "containers")->members[0].value, path, outer);
+    const struct mur_value *spec = mur_value_get(object, "spec");
+    long long outer = mur_value_long(spec, path, -1);
+    long long user = mur_value_long(mur_value_get(spec, "containers")->members[0].value, path, outer);
 
     free(path);
     return user;
 }
 
-static bool must_not_be_root(const struct mur_node *object)
+static bool must_not_be_root(const struct mur_value *object)
 {
-    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
+    const struct mur_value *container = mur_value_at(object, "spec.containers")->members[0].value;
     const char *path = "securityContext.runAsNonRoot";
 
-    return mur_node_true(mur_node_at(container, path) ? container : mur_node_get(object, "spec"), path);
+    return mur_value_true(mur_value_at(container, path) ? container : mur_value_get(object, "spec"), path);
 }
 
 /* What a container is to be, without starting it. */
-static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why)
+static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why)
 {
-    const struct mur_node *container = mur_node_at(object, "spec.containers")->members[0].value;
-    const struct mur_node *role =
-        mur_node_get(mur_node_at(object, "metadata.labels"), "training.kubeflow.org/job-role");
+    const struct mur_value *container = mur_value_at(object, "spec.containers")->members[0].value;
+    const struct mur_value *role =
+        mur_value_get(mur_value_at(object, "metadata.labels"), "training.kubeflow.org/job-role");
     const char *name;
     int known = runner->addresses;
 
-    pod->hostname = mur_alloc_text("%s", mur_node_string(object, "spec.hostname", pod->name));
+    pod->hostname = mur_alloc_text("%s", mur_value_string(object, "spec.hostname", pod->name));
     pod->is_worker = role && strcmp(role->text, "worker") == 0;
-    pod->uses_host_network = mur_node_true(object, "spec.hostNetwork");
+    pod->uses_host_network = mur_value_true(object, "spec.hostNetwork");
     pod->address = address_of(runner, pod->hostname);
     pod->user = user_of(object, "runAsUser");
     pod->group = user_of(object, "runAsGroup");
@@ -180,7 +180,7 @@ static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct 
         *why = mur_alloc_text("container has runAsNonRoot and image will run as root: set runAsUser");
         return -1;
     }
-    if (choose_image(runner, pod, mur_node_string(container, "image", "host"), why) < 0 ||
+    if (choose_image(runner, pod, mur_value_string(container, "image", "host"), why) < 0 ||
         mur_volumes_make(runner, pod, object, why) < 0 || mur_environment_make(runner, pod, object, why) < 0)
         return -1;
     name = strrchr(pod->command[0], '/');
@@ -216,16 +216,16 @@ static int clone_flags(const struct mur_runner *runner, const struct mur_pod *po
            (runner->bridge && !pod->uses_host_network ? CLONE_NEWNET : 0);
 }
 
-static struct mur_limits limits_of(const struct mur_node *object)
+static struct mur_limits limits_of(const struct mur_value *object)
 {
-    const struct mur_node *limits =
-        mur_node_at(mur_node_at(object, "spec.containers")->members[0].value, "resources.limits");
+    const struct mur_value *limits =
+        mur_value_at(mur_value_at(object, "spec.containers")->members[0].value, "resources.limits");
 
-    return (struct mur_limits){mur_quantity(mur_node_string(limits, "cpu", "0")),
-                               mur_quantity(mur_node_string(limits, "memory", "0"))};
+    return (struct mur_limits){mur_quantity(mur_value_string(limits, "cpu", "0")),
+                               mur_quantity(mur_value_string(limits, "memory", "0"))};
 }
 
-static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object)
+static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object)
 {
     int control[2], output[2];
     char *path = mur_alloc_text("%s/log", pod->folder);
@@ -255,31 +255,31 @@ static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_nod
     return send(pod->control, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -1;
 }
 
-static void start(struct mur_runner *runner, struct mur_node *object, double now)
+static void start(struct mur_runner *runner, struct mur_value *object, double now)
 {
-    struct mur_pod *pod = new_pod(runner, mur_node_string(object, "metadata.name", ""));
-    struct mur_node *details = mur_node_new(MUR_MAP);
+    struct mur_pod *pod = new_pod(runner, mur_value_string(object, "metadata.name", ""));
+    struct mur_value *details = mur_value_new(MUR_MAP);
     char *why = NULL;
 
     make_status(runner, object, now);
     if (prepare(runner, pod, object, &why) < 0 || launch(runner, pod, object) < 0) {
         fail_pod(runner, object, "CreateContainerError", why ? why : strerror(errno), now);
-        mur_node_free(details);
+        mur_value_free(details);
         free(why);
         return;
     }
-    mur_node_put(details, "startedAt", mur_time_node(now));
+    mur_value_put(details, "startedAt", mur_time_node(now));
     set_state(runner, object, "running", details);
-    mur_node_set(object, "status.phase", mur_node_text("Running"));
+    mur_value_set(object, "status.phase", mur_value_text("Running"));
 }
 
-static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object, double now)
+static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object, double now)
 {
-    struct mur_node *details = mur_node_new(MUR_MAP);
+    struct mur_value *details = mur_value_new(MUR_MAP);
 
     pod->restart_at = 0;
-    mur_node_put(container_status(object), "restartCount", mur_node_integer(++pod->restarts));
-    mur_node_put(details, "startedAt", mur_time_node(now));
+    mur_value_put(container_status(object), "restartCount", mur_value_integer(++pod->restarts));
+    mur_value_put(details, "startedAt", mur_time_node(now));
     set_state(runner, object, "running", details);
     if (launch(runner, pod, object) < 0)
         fail_pod(runner, object, "CreateContainerError", strerror(errno), now);
@@ -306,12 +306,12 @@ static void give_order(const struct mur_pod *pod, char order)
 }
 
 /* A pod whose deletion was asked for gets a signal, then its grace, then its end. Returns when the next is due. */
-static double stop(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, double now)
+static double stop(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, double now)
 {
     if (pod && pod->pid) {
         if (!pod->is_stopping) {
             pod->is_stopping = true;
-            pod->kill_at = now + (double)mur_node_long(object, "spec.terminationGracePeriodSeconds", 30);
+            pod->kill_at = now + (double)mur_value_long(object, "spec.terminationGracePeriodSeconds", 30);
             give_order(pod, 't');
         } else if (now >= pod->kill_at) {
             give_order(pod, 'k');
@@ -321,7 +321,7 @@ static double stop(struct mur_runner *runner, struct mur_pod *pod, const struct 
     }
     if (pod)
         forget(runner, pod);
-    mur_store_remove(runner->store, "Pod", mur_node_string(object, "metadata.name", ""));
+    mur_store_remove(runner->store, "Pod", mur_value_string(object, "metadata.name", ""));
     return 0;
 }
 
@@ -335,13 +335,13 @@ double mur_runner_step(struct mur_runner *runner, double now)
     double due = 0;
 
     for (int i = runner->store->objects->count - 1; i >= 0; i--) {
-        struct mur_node *object = runner->store->objects->members[i].value;
+        struct mur_value *object = runner->store->objects->members[i].value;
         struct mur_pod *pod;
 
-        if (strcmp(mur_node_string(object, "kind", ""), "Pod") != 0)
+        if (strcmp(mur_value_string(object, "kind", ""), "Pod") != 0)
             continue;
-        pod = mur_runner_find(runner, mur_node_string(object, "metadata.name", ""), NULL);
-        if (mur_node_at(object, "metadata.deletionTimestamp")) {
+        pod = mur_runner_find(runner, mur_value_string(object, "metadata.name", ""), NULL);
+        if (mur_value_at(object, "metadata.deletionTimestamp")) {
             due = sooner(due, stop(runner, pod, object, now));
         } else if (pod && pod->restart_at > 0) {
             if (now >= pod->restart_at)
@@ -350,10 +350,10 @@ double mur_runner_step(struct mur_runner *runner, double now)
         }
     }
     for (int i = 0; i < runner->store->objects->count; i++) { /* in the order in which they were made */
-        struct mur_node *object = runner->store->objects->members[i].value;
+        struct mur_value *object = runner->store->objects->members[i].value;
 
-        if (strcmp(mur_node_string(object, "kind", ""), "Pod") == 0 &&
-            !mur_node_at(object, "metadata.deletionTimestamp") && !mur_node_at(object, "status.startTime"))
+        if (strcmp(mur_value_string(object, "kind", ""), "Pod") == 0 &&
+            !mur_value_at(object, "metadata.deletionTimestamp") && !mur_value_at(object, "status.startTime"))
             start(runner, object, now);
     }
     return due;
@@ -396,35 +396,35 @@ bool mur_runner_output(struct mur_pod *pod)
     return true;
 }
 
-static bool restarts(const struct mur_node *object, int code)
+static bool restarts(const struct mur_value *object, int code)
 {
-    const char *policy = mur_node_string(object, "spec.restartPolicy", "Always");
+    const char *policy = mur_value_string(object, "spec.restartPolicy", "Always");
 
     return strcmp(policy, "Always") == 0 || (strcmp(policy, "OnFailure") == 0 && code != 0);
 }
 
-static void ended(struct mur_runner *runner, struct mur_pod *pod, struct mur_node *object, int code, double now)
+static void ended(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object, int code, double now)
 {
-    struct mur_node *details = mur_node_new(MUR_MAP), *waiting = mur_node_new(MUR_MAP);
+    struct mur_value *details = mur_value_new(MUR_MAP), *waiting = mur_value_new(MUR_MAP);
     bool ran_out = code != 0 && mur_groups_ran_out(pod);
     double delay = runner->restart_delay;
 
-    mur_node_put(details, "exitCode", mur_node_integer(code));
-    mur_node_put(details, "reason", mur_node_text("%s", ran_out ? "OOMKilled" : code ? "Error" : "Completed"));
-    mur_node_put(details, "finishedAt", mur_time_node(now));
+    mur_value_put(details, "exitCode", mur_value_integer(code));
+    mur_value_put(details, "reason", mur_value_text("%s", ran_out ? "OOMKilled" : code ? "Error" : "Completed"));
+    mur_value_put(details, "finishedAt", mur_time_node(now));
     set_state(runner, object, "terminated", details);
     if (ran_out)
         mur_say("pod %s: something in it was killed: it had more memory than its limit", pod->name);
     if (!restarts(object, code) || pod->is_stopping) {
-        mur_node_set(object, "status.phase", mur_node_text("%s", code ? "Failed" : "Succeeded"));
-        mur_node_free(waiting);
+        mur_value_set(object, "status.phase", mur_value_text("%s", code ? "Failed" : "Succeeded"));
+        mur_value_free(waiting);
         return;
     }
     for (int i = 0; i < pod->restarts && delay < LONGEST_RESTART; i++)
         delay *= 2;
     pod->restart_at = now + delay;
-    mur_node_put(waiting, "reason", mur_node_text("CrashLoopBackOff"));
-    mur_node_put(waiting, "message", mur_node_text("back-off %gs restarting failed container", delay));
+    mur_value_put(waiting, "reason", mur_value_text("CrashLoopBackOff"));
+    mur_value_put(waiting, "message", mur_value_text("back-off %gs restarting failed container", delay));
     set_state(runner, object, "waiting", waiting);
 }
 
@@ -432,7 +432,7 @@ void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double no
 {
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     struct mur_pod *pod = runner->pods;
-    struct mur_node *object;
+    struct mur_value *object;
 
     while (pod && pod->pid != pid)
         pod = pod->next;
@@ -450,10 +450,10 @@ void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double no
         ended(runner, pod, object, code, now);
 }
 
-void mur_runner_refresh(struct mur_runner *runner, const struct mur_node *config)
+void mur_runner_refresh(struct mur_runner *runner, const struct mur_value *config)
 {
     for (struct mur_pod *pod = runner->pods; pod; pod = pod->next) {
-        const struct mur_node *object = mur_store_find(runner->store, "Pod", pod->name);
+        const struct mur_value *object = mur_store_find(runner->store, "Pod", pod->name);
 
         if (object)
             mur_volumes_refresh(runner, pod, object, config);

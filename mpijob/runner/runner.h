@@ -51,8 +51,8 @@ struct mur_pod {
 };
 
 /* Somebody on the socket. */
-struct mur_visit {
-    struct mur_visit *next;
+struct mur_pod_visit {
+    struct mur_pod_visit *next;
     int fd, fds[3];
     bool is_guest; /* of another user, in a pod: may only enter pods */
     char *words;
@@ -75,7 +75,7 @@ struct mur_runner {
     pid_t bridge;             /* holds the namespace of the bridge; 0: pods share the machine's network */
     int bridge_hold;
     struct mur_pod *pods;
-    struct mur_visit *visits;
+    struct mur_pod_visit *visits;
     double restart_delay; /* of containers in their pods */
     int listener, addresses;
     char **hostnames;
@@ -89,16 +89,16 @@ void mur_runner_end(struct mur_runner *runner);
 double mur_runner_step(struct mur_runner *runner, double now);
 void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double now);
 bool mur_runner_output(struct mur_pod *pod); /* its output can be read; false: there was none */
-void mur_runner_refresh(struct mur_runner *runner, const struct mur_node *config); /* a ConfigMap has changed */
+void mur_runner_refresh(struct mur_runner *runner, const struct mur_value *config); /* a ConfigMap has changed */
 struct mur_pod *mur_runner_find(const struct mur_runner *runner, const char *name, const char *hostname);
 
 /* pod.c's parts. Those that fail say why in *why, which is the caller's to free. */
-int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why);
-void mur_volumes_refresh(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object,
-                         const struct mur_node *config);
+int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why);
+void mur_volumes_refresh(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object,
+                         const struct mur_value *config);
 /* What a ConfigMap or Secret has for a key, decoded, which the caller frees; NULL if it has none. */
-char *mur_value_of(const struct mur_node *object, const char *key, size_t *length);
-int mur_environment_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why);
+char *mur_value_of(const struct mur_value *object, const char *key, size_t *length);
+int mur_environment_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why);
 _Noreturn void mur_inside(const struct mur_runner *runner, const struct mur_pod *pod, int control, int output);
 int mur_network_start(struct mur_runner *runner);
 int mur_network_join(struct mur_runner *runner, const struct mur_pod *pod);
@@ -111,7 +111,7 @@ int mur_mounts_make(const struct mur_pod *pod, const char *door); /* in the pod;
 
 void mur_visits_listen(struct mur_runner *runner);
 void mur_visits_accept(struct mur_runner *runner);
-void mur_visit_event(struct mur_runner *runner, struct mur_visit *visit);
+void mur_visit_event(struct mur_runner *runner, struct mur_pod_visit *visit);
 bool mur_visits_reap(struct mur_runner *runner, pid_t pid, int status);
 
 #endif

@@ -61,7 +61,7 @@ static bool is_in_a_pod(const struct mur_runner *runner, pid_t pid)
 /* The socket is there for all users; who may call is this user, and whoever is in a pod of this run. */
 void mur_visits_accept(struct mur_runner *runner)
 {
-    struct mur_visit *visit;
+    struct mur_pod_visit *visit;
     int fd = accept4(runner->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
     struct ucred caller;
     socklen_t length = sizeof caller;
@@ -81,7 +81,7 @@ void mur_visits_accept(struct mur_runner *runner)
     runner->visits = visit;
 }
 
-static void close_input(struct mur_visit *visit)
+static void close_input(struct mur_pod_visit *visit)
 {
     for (int i = 0; i < 3; i++) {
         if (visit->fds[i] >= 0)
@@ -90,9 +90,9 @@ static void close_input(struct mur_visit *visit)
     }
 }
 
-static void leave(struct mur_runner *runner, struct mur_visit *visit)
+static void leave(struct mur_runner *runner, struct mur_pod_visit *visit)
 {
-    struct mur_visit **at = &runner->visits;
+    struct mur_pod_visit **at = &runner->visits;
 
     while (*at != visit)
         at = &(*at)->next;
@@ -103,7 +103,7 @@ static void leave(struct mur_runner *runner, struct mur_visit *visit)
     free(visit);
 }
 
-static void answer(struct mur_runner *runner, struct mur_visit *visit, int status)
+static void answer(struct mur_runner *runner, struct mur_pod_visit *visit, int status)
 {
     struct mur_ask_answer answer = {status};
 
@@ -113,7 +113,7 @@ static void answer(struct mur_runner *runner, struct mur_visit *visit, int statu
     leave(runner, visit);
 }
 
-static int read_header(struct mur_visit *visit)
+static int read_header(struct mur_pod_visit *visit)
 {
     struct mur_ask_header header;
     union {
@@ -188,8 +188,8 @@ static _Noreturn void run_in_pod(const struct mur_pod *pod, char **words)
 }
 
 /* Waits beside the pod for the command in it, and passes its end on. */
-static _Noreturn void enter(const struct mur_runner *runner, const struct mur_visit *visit, const struct mur_pod *pod,
-                            char **words)
+static _Noreturn void enter(const struct mur_runner *runner, const struct mur_pod_visit *visit,
+                            const struct mur_pod *pod, char **words)
 {
     int status, fds[3];
     sigset_t none;
@@ -221,7 +221,7 @@ static _Noreturn void enter(const struct mur_runner *runner, const struct mur_vi
 }
 
 /* `pi-worker-0.pi.default.svc` is the pod whose hostname is pi-worker-0. With "shell", words are joined as ssh does. */
-static void visit_pod(struct mur_runner *runner, struct mur_visit *visit, int count, char **words)
+static void visit_pod(struct mur_runner *runner, struct mur_pod_visit *visit, int count, char **words)
 {
     char *host = mur_alloc_text("%.*s", (int)strcspn(words[1], "."), words[1]), *joined;
     struct mur_pod *pod = mur_runner_find(runner, NULL, host);
@@ -250,7 +250,7 @@ static void visit_pod(struct mur_runner *runner, struct mur_visit *visit, int co
         free(words[3]);
 }
 
-static void visit_command(struct mur_runner *runner, struct mur_visit *visit, int count, char **words)
+static void visit_command(struct mur_runner *runner, struct mur_pod_visit *visit, int count, char **words)
 {
     FILE *out = fdopen(visit->fds[1], "w");
     int code = MUR_EXIT_TROUBLE;
@@ -263,7 +263,7 @@ static void visit_command(struct mur_runner *runner, struct mur_visit *visit, in
     answer(runner, visit, code);
 }
 
-static void serve(struct mur_runner *runner, struct mur_visit *visit)
+static void serve(struct mur_runner *runner, struct mur_pod_visit *visit)
 {
     char **words = mur_alloc(MOST_WORDS + 2, sizeof *words);
     int count = 0;
@@ -279,7 +279,7 @@ static void serve(struct mur_runner *runner, struct mur_visit *visit)
     free(words);
 }
 
-void mur_visit_event(struct mur_runner *runner, struct mur_visit *visit)
+void mur_visit_event(struct mur_runner *runner, struct mur_pod_visit *visit)
 {
     ssize_t got;
 
@@ -308,7 +308,7 @@ void mur_visit_event(struct mur_runner *runner, struct mur_visit *visit)
 
 bool mur_visits_reap(struct mur_runner *runner, pid_t pid, int status)
 {
-    for (struct mur_visit *visit = runner->visits; visit; visit = visit->next)
+    for (struct mur_pod_visit *visit = runner->visits; visit; visit = visit->next)
         if (visit->pid == pid) {
             answer(runner, visit, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
             return true;

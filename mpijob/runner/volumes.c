@@ -11,12 +11,12 @@
 #include "mpijob/runner/runner.h"
 #include "mpijob/schema/schema.h"
 
-static const struct mur_node *find_volume(const struct mur_node *pod, const char *name)
+static const struct mur_value *find_volume(const struct mur_value *pod, const char *name)
 {
-    const struct mur_node *volumes = mur_node_at(pod, "spec.volumes");
+    const struct mur_value *volumes = mur_value_at(pod, "spec.volumes");
 
-    for (int i = 0; i < mur_node_count(volumes); i++)
-        if (strcmp(mur_node_string(volumes->members[i].value, "name", ""), name) == 0)
+    for (int i = 0; i < mur_value_count(volumes); i++)
+        if (strcmp(mur_value_string(volumes->members[i].value, "name", ""), name) == 0)
             return volumes->members[i].value;
     return NULL;
 }
@@ -42,12 +42,12 @@ static size_t decode(const char *text, char *to)
     return length;
 }
 
-char *mur_value_of(const struct mur_node *object, const char *key, size_t *length)
+char *mur_value_of(const struct mur_value *object, const char *key, size_t *length)
 {
-    bool is_secret = strcmp(mur_node_string(object, "kind", ""), "Secret") == 0;
-    const struct mur_node *plain = mur_node_get(mur_node_get(object, is_secret ? "stringData" : "data"), key);
-    const struct mur_node *coded = mur_node_get(mur_node_get(object, is_secret ? "data" : "binaryData"), key);
-    const struct mur_node *value = plain ? plain : coded;
+    bool is_secret = strcmp(mur_value_string(object, "kind", ""), "Secret") == 0;
+    const struct mur_value *plain = mur_value_get(mur_value_get(object, is_secret ? "stringData" : "data"), key);
+    const struct mur_value *coded = mur_value_get(mur_value_get(object, is_secret ? "data" : "binaryData"), key);
+    const struct mur_value *value = plain ? plain : coded;
     char *text;
 
     if (!value || !value->text)
@@ -77,7 +77,7 @@ static int write_value(const char *folder, const char *name, const char *text, s
     return rc;
 }
 
-static int write_item(const struct mur_node *object, const char *folder, const char *key, const char *path,
+static int write_item(const struct mur_value *object, const char *folder, const char *key, const char *path,
                       long long mode)
 {
     size_t length;
@@ -92,46 +92,47 @@ static int write_item(const struct mur_node *object, const char *folder, const c
 }
 
 /* All keys, or the listed ones. Returns the key that could not be written, or NULL. */
-static const char *write_keys(const struct mur_node *object, const struct mur_node *source, const char *folder)
+static const char *write_keys(const struct mur_value *object, const struct mur_value *source, const char *folder)
 {
     static const char *const parts[] = {"data", "binaryData", "stringData"};
-    const struct mur_node *items = mur_node_get(source, "items");
-    long long mode = mur_node_long(source, "defaultMode", 0644);
+    const struct mur_value *items = mur_value_get(source, "items");
+    long long mode = mur_value_long(source, "defaultMode", 0644);
 
-    for (int i = 0; i < mur_node_count(items); i++) {
-        const struct mur_node *item = items->members[i].value;
-        const char *key = mur_node_string(item, "key", "");
+    for (int i = 0; i < mur_value_count(items); i++) {
+        const struct mur_value *item = items->members[i].value;
+        const char *key = mur_value_string(item, "key", "");
 
-        if (write_item(object, folder, key, mur_node_string(item, "path", key), mur_node_long(item, "mode", mode)) < 0)
+        if (write_item(object, folder, key, mur_value_string(item, "path", key), mur_value_long(item, "mode", mode)) <
+            0)
             return key;
     }
     for (int part = 0; !items && part < 3; part++) {
-        const struct mur_node *values = mur_node_get(object, parts[part]);
+        const struct mur_value *values = mur_value_get(object, parts[part]);
 
-        for (int i = 0; i < mur_node_count(values); i++)
+        for (int i = 0; i < mur_value_count(values); i++)
             if (write_item(object, folder, values->members[i].name, values->members[i].name, mode) < 0)
                 return values->members[i].name;
     }
     return NULL;
 }
 
-static const struct mur_node *object_of(const struct mur_runner *runner, const struct mur_node *volume)
+static const struct mur_value *object_of(const struct mur_runner *runner, const struct mur_value *volume)
 {
-    const struct mur_node *config = mur_node_get(volume, "configMap"), *secret = mur_node_get(volume, "secret");
+    const struct mur_value *config = mur_value_get(volume, "configMap"), *secret = mur_value_get(volume, "secret");
 
     if (config)
-        return mur_store_find(runner->store, "ConfigMap", mur_node_string(config, "name", ""));
-    return mur_store_find(runner->store, "Secret", mur_node_string(secret, "secretName", ""));
+        return mur_store_find(runner->store, "ConfigMap", mur_value_string(config, "name", ""));
+    return mur_store_find(runner->store, "Secret", mur_value_string(secret, "secretName", ""));
 }
 
-static int lay_out_keys(const struct mur_runner *runner, const struct mur_node *volume, const char *folder, char **why)
+static int lay_out_keys(const struct mur_runner *runner, const struct mur_value *volume, const char *folder, char **why)
 {
-    bool is_config = mur_node_get(volume, "configMap") != NULL;
-    const struct mur_node *source = mur_node_get(volume, is_config ? "configMap" : "secret");
-    const struct mur_node *object = object_of(runner, volume);
-    const char *key, *name = mur_node_string(source, is_config ? "name" : "secretName", "");
+    bool is_config = mur_value_get(volume, "configMap") != NULL;
+    const struct mur_value *source = mur_value_get(volume, is_config ? "configMap" : "secret");
+    const struct mur_value *object = object_of(runner, volume);
+    const char *key, *name = mur_value_string(source, is_config ? "name" : "secretName", "");
 
-    if (!object && mur_node_true(source, "optional"))
+    if (!object && mur_value_true(source, "optional"))
         return 0;
     if (!object) {
         *why = mur_alloc_text("%s \"%s\" not found: put it into the file", is_config ? "configmap" : "secret", name);
@@ -145,9 +146,9 @@ static int lay_out_keys(const struct mur_runner *runner, const struct mur_node *
     return -1;
 }
 
-static int check_host_path(const struct mur_node *source, char **why)
+static int check_host_path(const struct mur_value *source, char **why)
 {
-    const char *path = mur_node_string(source, "path", ""), *type = mur_node_string(source, "type", "");
+    const char *path = mur_value_string(source, "path", ""), *type = mur_value_string(source, "type", "");
     struct stat status;
     int fd;
 
@@ -171,37 +172,38 @@ static void add_mount(struct mur_pod *pod, struct mur_mount mount)
 }
 
 /* What these have is found by the environment, whose paths are replaced where nothing can be mounted. */
-static bool is_of_operator(const struct mur_node *volume)
+static bool is_of_operator(const struct mur_value *volume)
 {
-    const char *name = mur_node_string(volume, "name", "");
+    const char *name = mur_value_string(volume, "name", "");
 
     return strcmp(name, "mpi-job-config") == 0 || strcmp(name, "ssh-auth") == 0;
 }
 
-static int add_volume(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *mount,
-                      const struct mur_node *volume, char **why)
+static int add_volume(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *mount,
+                      const struct mur_value *volume, char **why)
 {
-    const struct mur_node *empty = mur_node_get(volume, "emptyDir"), *host = mur_node_get(volume, "hostPath");
-    char *folder = mur_alloc_text("%s/volumes/%s", pod->folder, mur_node_string(volume, "name", ""));
-    const char *part = mur_node_string(mount, "subPath", ""), *limit = mur_node_string(empty, "sizeLimit", "0");
-    struct mur_mount result = {.target = mur_alloc_text("%s", mur_node_string(mount, "mountPath", "")),
-                               .is_read_only = mur_node_true(mount, "readOnly")};
+    const struct mur_value *empty = mur_value_get(volume, "emptyDir"), *host = mur_value_get(volume, "hostPath");
+    char *folder = mur_alloc_text("%s/volumes/%s", pod->folder, mur_value_string(volume, "name", ""));
+    const char *part = mur_value_string(mount, "subPath", ""), *limit = mur_value_string(empty, "sizeLimit", "0");
+    struct mur_mount result = {.target = mur_alloc_text("%s", mur_value_string(mount, "mountPath", "")),
+                               .is_read_only = mur_value_true(mount, "readOnly")};
 
     if (mkdir(folder, 0777) == 0)
         chmod(folder, 0777);
     if (host && check_host_path(host, why) < 0)
         return -1;
-    if ((mur_node_get(volume, "configMap") || mur_node_get(volume, "secret")) &&
+    if ((mur_value_get(volume, "configMap") || mur_value_get(volume, "secret")) &&
         lay_out_keys(runner, volume, folder, why) < 0)
         return -1;
     result.is_memory =
-        empty && (strcmp(mur_node_string(empty, "medium", ""), "Memory") == 0 || mur_quantity(limit) > 0);
+        empty && (strcmp(mur_value_string(empty, "medium", ""), "Memory") == 0 || mur_quantity(limit) > 0);
     result.size = mur_quantity(limit);
-    result.source = mur_alloc_text("%s%s%s", host ? mur_node_string(host, "path", "") : folder, *part ? "/" : "", part);
+    result.source =
+        mur_alloc_text("%s%s%s", host ? mur_value_string(host, "path", "") : folder, *part ? "/" : "", part);
     if (empty && *part && !result.is_memory)
         mkdir(result.source, 0777);
     if (access(result.source, F_OK) < 0) {
-        *why = mur_alloc_text("volume %s has no %s", mur_node_string(volume, "name", ""), part);
+        *why = mur_alloc_text("volume %s has no %s", mur_value_string(volume, "name", ""), part);
         return -1;
     }
     if (!runner->isolates && !is_of_operator(volume) && strcmp(result.source, result.target) != 0) {
@@ -213,10 +215,10 @@ static int add_volume(struct mur_runner *runner, struct mur_pod *pod, const stru
     return 0;
 }
 
-int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object, char **why)
+int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why)
 {
-    const struct mur_node *mounts =
-        mur_node_get(mur_node_at(object, "spec.containers")->members[0].value, "volumeMounts");
+    const struct mur_value *mounts =
+        mur_value_get(mur_value_at(object, "spec.containers")->members[0].value, "volumeMounts");
     char *hosts = mur_alloc_text("%s/hosts", runner->folder), *daemon = mur_alloc_text("%s/sshd", runner->door);
     char *volumes = mur_alloc_text("%s/volumes", pod->folder);
 
@@ -226,12 +228,12 @@ int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struc
     add_mount(pod, (struct mur_mount){.source = hosts, .target = mur_alloc_text("/etc/hosts")});
     if (pod->is_worker)
         add_mount(pod, (struct mur_mount){.source = daemon, .target = mur_alloc_text("/usr/sbin/sshd")});
-    for (int i = 0; i < mur_node_count(mounts); i++) {
-        const struct mur_node *mount = mounts->members[i].value;
-        const struct mur_node *volume = find_volume(object, mur_node_string(mount, "name", ""));
+    for (int i = 0; i < mur_value_count(mounts); i++) {
+        const struct mur_value *mount = mounts->members[i].value;
+        const struct mur_value *volume = find_volume(object, mur_value_string(mount, "name", ""));
 
         if (!volume) {
-            *why = mur_alloc_text("volume %s is not there", mur_node_string(mount, "name", ""));
+            *why = mur_alloc_text("volume %s is not there", mur_value_string(mount, "name", ""));
             return -1;
         }
         if (add_volume(runner, pod, mount, volume, why) < 0)
@@ -240,16 +242,16 @@ int mur_volumes_make(struct mur_runner *runner, struct mur_pod *pod, const struc
     return 0;
 }
 
-void mur_volumes_refresh(struct mur_runner *runner, struct mur_pod *pod, const struct mur_node *object,
-                         const struct mur_node *config)
+void mur_volumes_refresh(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object,
+                         const struct mur_value *config)
 {
-    const struct mur_node *volumes = mur_node_at(object, "spec.volumes");
+    const struct mur_value *volumes = mur_value_at(object, "spec.volumes");
 
-    for (int i = 0; i < mur_node_count(volumes); i++) {
-        const struct mur_node *volume = volumes->members[i].value;
-        char *folder = mur_alloc_text("%s/volumes/%s", pod->folder, mur_node_string(volume, "name", "")), *why = NULL;
+    for (int i = 0; i < mur_value_count(volumes); i++) {
+        const struct mur_value *volume = volumes->members[i].value;
+        char *folder = mur_alloc_text("%s/volumes/%s", pod->folder, mur_value_string(volume, "name", "")), *why = NULL;
 
-        if (mur_node_get(volume, "configMap") && object_of(runner, volume) == config)
+        if (mur_value_get(volume, "configMap") && object_of(runner, volume) == config)
             lay_out_keys(runner, volume, folder, &why);
         free(why);
         free(folder);

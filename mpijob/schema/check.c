@@ -9,7 +9,7 @@
 
 #include "launch/alloc.h"
 
-static void check_object(const struct mur_node *object, const struct mur_field *fields, const char *path,
+static void check_object(const struct mur_value *object, const struct mur_field *fields, const char *path,
                          struct mur_findings *findings);
 
 void mur_finding(struct mur_findings *findings, enum mur_severity severity, int line, const char *format, ...)
@@ -30,9 +30,9 @@ void mur_finding(struct mur_findings *findings, enum mur_severity severity, int 
     fputc('\n', findings->out);
 }
 
-const struct mur_schema *mur_schema_of(const struct mur_node *object)
+const struct mur_schema *mur_schema_of(const struct mur_value *object)
 {
-    const char *version = mur_node_string(object, "apiVersion", ""), *kind = mur_node_string(object, "kind", "");
+    const char *version = mur_value_string(object, "apiVersion", ""), *kind = mur_value_string(object, "kind", "");
 
     for (const struct mur_schema *schema = mur_schemas; schema->version; schema++)
         if (strcmp(schema->version, version) == 0 && strcmp(schema->kind, kind) == 0)
@@ -78,7 +78,7 @@ double mur_quantity(const char *text)
     return -1;
 }
 
-static const char *type_name(enum mur_type type)
+static const char *type_name(enum mur_field_type type)
 {
     switch (type) {
     case MUR_TYPE_INTEGER:
@@ -97,14 +97,14 @@ static const char *type_name(enum mur_type type)
     }
 }
 
-static const char *kind_name(enum mur_kind kind)
+static const char *kind_name(enum mur_value_kind kind)
 {
     static const char *const names[] = {"null", "boolean", "integer", "number", "string", "array", "object"};
 
     return names[kind];
 }
 
-static bool has_type(const struct mur_node *node, enum mur_type type)
+static bool has_type(const struct mur_value *node, enum mur_field_type type)
 {
     switch (type) {
     case MUR_TYPE_STRING:
@@ -144,7 +144,8 @@ static bool is_of(const char *text, const char *words)
     }
 }
 
-static void refuse_word(const struct mur_node *node, const char *words, const char *path, struct mur_findings *findings)
+static void refuse_word(const struct mur_value *node, const char *words, const char *path,
+                        struct mur_findings *findings)
 {
     char list[400] = "";
     size_t length = 0;
@@ -161,7 +162,7 @@ static void refuse_word(const struct mur_node *node, const char *words, const ch
                 node->text, list);
 }
 
-static void check_range(const struct mur_node *node, const struct mur_field *field, const char *path,
+static void check_range(const struct mur_value *node, const struct mur_field *field, const char *path,
                         struct mur_findings *findings)
 {
     if (field->has_minimum && node->integer < field->minimum)
@@ -174,11 +175,11 @@ static void check_range(const struct mur_node *node, const struct mur_field *fie
                     field->maximum);
 }
 
-static void check_type(const struct mur_node *node, enum mur_type type, const char *path,
+static void check_type(const struct mur_value *node, enum mur_field_type type, const char *path,
                        struct mur_findings *findings);
 
 /* Lists and maps of scalars. */
-static void check_members(const struct mur_node *node, enum mur_type type, const char *path,
+static void check_members(const struct mur_value *node, enum mur_field_type type, const char *path,
                           struct mur_findings *findings)
 {
     for (int i = 0; i < node->count; i++) {
@@ -190,7 +191,8 @@ static void check_members(const struct mur_node *node, enum mur_type type, const
     }
 }
 
-static void check_type(const struct mur_node *node, enum mur_type type, const char *path, struct mur_findings *findings)
+static void check_type(const struct mur_value *node, enum mur_field_type type, const char *path,
+                       struct mur_findings *findings)
 {
     if (!has_type(node, type))
         mur_finding(findings, MUR_SEVERITY_ERROR, node->line,
@@ -207,7 +209,7 @@ static void check_type(const struct mur_node *node, enum mur_type type, const ch
         check_members(node, MUR_TYPE_QUANTITY, path, findings);
 }
 
-static void check_field(const struct mur_node *node, const struct mur_field *field, const char *path,
+static void check_field(const struct mur_value *node, const struct mur_field *field, const char *path,
                         struct mur_findings *findings)
 {
     int errors = findings->errors;
@@ -236,7 +238,7 @@ static void check_field(const struct mur_node *node, const struct mur_field *fie
 }
 
 /* A field that is null is as one that is not there. */
-static void check_object(const struct mur_node *object, const struct mur_field *fields, const char *path,
+static void check_object(const struct mur_value *object, const struct mur_field *fields, const char *path,
                          struct mur_findings *findings)
 {
     const char *dot = path[0] ? "." : "";
@@ -255,14 +257,14 @@ static void check_object(const struct mur_node *object, const struct mur_field *
         free(inner);
     }
     for (const struct mur_field *field = fields; field->name; field++) {
-        const struct mur_node *value = mur_node_get(object, field->name);
+        const struct mur_value *value = mur_value_get(object, field->name);
 
         if (field->is_required && (!value || value->kind == MUR_NULL))
             mur_finding(findings, MUR_SEVERITY_ERROR, object->line, "%s%s%s: Required value", path, dot, field->name);
     }
 }
 
-void mur_schema_check(const struct mur_node *object, struct mur_findings *findings)
+void mur_schema_check(const struct mur_value *object, struct mur_findings *findings)
 {
     const struct mur_schema *schema = mur_schema_of(object);
 
@@ -271,15 +273,15 @@ void mur_schema_check(const struct mur_node *object, struct mur_findings *findin
                     kind_name(object->kind));
     else if (schema)
         check_object(object, schema->fields, "", findings);
-    else if (!mur_node_get(object, "apiVersion") || !mur_node_get(object, "kind"))
+    else if (!mur_value_get(object, "apiVersion") || !mur_value_get(object, "kind"))
         mur_finding(findings, MUR_SEVERITY_ERROR, object->line, "%s: Required value",
-                    mur_node_get(object, "kind") ? "apiVersion" : "kind");
-    else if (strcmp(mur_node_string(object, "kind", ""), "MPIJob") == 0)
-        mur_finding(findings, MUR_SEVERITY_ERROR, mur_node_get(object, "apiVersion")->line,
+                    mur_value_get(object, "kind") ? "apiVersion" : "kind");
+    else if (strcmp(mur_value_string(object, "kind", ""), "MPIJob") == 0)
+        mur_finding(findings, MUR_SEVERITY_ERROR, mur_value_get(object, "apiVersion")->line,
                     "no matches for kind \"MPIJob\" in version \"%s\": supported are kubeflow.org/v2beta1 and "
                     "kubeflow.org/v1",
-                    mur_node_string(object, "apiVersion", ""));
+                    mur_value_string(object, "apiVersion", ""));
     else
         mur_finding(findings, MUR_SEVERITY_NOTE, object->line, "a %s of %s is not looked at",
-                    mur_node_string(object, "kind", ""), mur_node_string(object, "apiVersion", ""));
+                    mur_value_string(object, "kind", ""), mur_value_string(object, "apiVersion", ""));
 }

@@ -9,7 +9,7 @@
 
 #include "mpijob/document/document.h"
 
-enum mur_type {
+enum mur_field_type {
     MUR_TYPE_STRING,
     MUR_TYPE_INTEGER,
     MUR_TYPE_BOOLEAN,
@@ -31,7 +31,7 @@ enum mur_use {
 
 struct mur_field {
     const char *name;
-    enum mur_type type;
+    enum mur_field_type type;
     const struct mur_field *fields; /* ends with a row without name */
     bool is_required, has_minimum;
     long long minimum, maximum; /* without a maximum: 0 */
@@ -64,9 +64,9 @@ struct mur_findings {
 void mur_finding(struct mur_findings *findings, enum mur_severity severity, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
-const struct mur_schema *mur_schema_of(const struct mur_node *object); /* NULL: not of these kinds */
-void mur_schema_check(const struct mur_node *object, struct mur_findings *findings);
-void mur_rules_check(const struct mur_node *object, struct mur_findings *findings); /* of an object without errors */
+const struct mur_schema *mur_schema_of(const struct mur_value *object); /* NULL: not of these kinds */
+void mur_schema_check(const struct mur_value *object, struct mur_findings *findings);
+void mur_rules_check(const struct mur_value *object, struct mur_findings *findings); /* of an object without errors */
 
 /* 500m and 4Gi as numbers; a negative number if it is no quantity. */
 double mur_quantity(const char *text);

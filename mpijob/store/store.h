@@ -7,20 +7,20 @@
 #include "mpijob/document/document.h"
 
 struct mur_store {
-    struct mur_node *objects; /* a list */
+    struct mur_value *objects; /* a list */
     long long version, serial;
 };
 
 void mur_store_start(struct mur_store *store);
 void mur_store_end(struct mur_store *store);
-struct mur_node *mur_store_find(const struct mur_store *store, const char *kind, const char *name);
+struct mur_value *mur_store_find(const struct mur_store *store, const char *kind, const char *name);
 /* Takes the object over; an object of the same kind and name must not be there. */
-struct mur_node *mur_store_create(struct mur_store *store, struct mur_node *object, double now);
-void mur_store_changed(struct mur_store *store, struct mur_node *object); /* somebody has changed it in place */
+struct mur_value *mur_store_create(struct mur_store *store, struct mur_value *object, double now);
+void mur_store_changed(struct mur_store *store, struct mur_value *object); /* somebody has changed it in place */
 void mur_store_remove(struct mur_store *store, const char *kind, const char *name);
 
 /* Times as the API writes them, in UTC and whole seconds; 0 is no time. */
-struct mur_node *mur_time_node(double seconds);
+struct mur_value *mur_time_node(double seconds);
 double mur_time_read(const char *text);
 
 #endif

@@ -5,7 +5,7 @@
 #include "mpijob/schema/schema.h"
 #include "unit.h"
 
-static struct mur_node *draw_text(void)
+static struct mur_value *draw_text(void)
 {
     static const char *const parts[] = {"a", "true", "12", "\"",       "\\", "\n", " ",
                                         "{", "}",    "\t", "\303\244", "-",  ": ", "#"};
@@ -13,32 +13,32 @@ static struct mur_node *draw_text(void)
 
     for (unsigned i = below(6); i > 0; i--)
         strcat(text, parts[below(sizeof parts / sizeof *parts)]);
-    return mur_node_text("%s", text);
+    return mur_value_text("%s", text);
 }
 
-static struct mur_node *draw_tree(int depth)
+static struct mur_value *draw_tree(int depth)
 {
-    struct mur_node *node;
+    struct mur_value *node;
     char name[16];
 
     switch (below(depth > 0 ? 6 : 4)) {
     case 0:
-        return mur_node_integer((long long)below(2000000) - 1000000);
+        return mur_value_integer((long long)below(2000000) - 1000000);
     case 1:
-        return mur_node_bool(below(2));
+        return mur_value_bool(below(2));
     case 2:
     case 3:
         return draw_text();
     case 4:
-        node = mur_node_new(MUR_LIST);
+        node = mur_value_new(MUR_LIST);
         for (unsigned i = below(5); i > 0; i--)
-            mur_node_add(node, draw_tree(depth - 1));
+            mur_value_add(node, draw_tree(depth - 1));
         return node;
     default:
-        node = mur_node_new(MUR_MAP);
+        node = mur_value_new(MUR_MAP);
         for (unsigned i = below(5); i > 0; i--) {
             snprintf(name, sizeof name, "n%u", below(20));
-            mur_node_put(node, name, draw_tree(depth - 1));
+            mur_value_put(node, name, draw_tree(depth - 1));
         }
         return node;
     }
@@ -46,30 +46,30 @@ static struct mur_node *draw_tree(int depth)
 
 static void check_again(void)
 {
-    struct mur_node *tree = mur_node_new(MUR_MAP), *again, *list;
+    struct mur_value *tree = mur_value_new(MUR_MAP), *again, *list;
     struct mur_document_error error;
     char *text = NULL;
     size_t length;
     FILE *file = open_memstream(&text, &length);
 
-    mur_node_put(tree, "root", draw_tree(4));
+    mur_value_put(tree, "root", draw_tree(4));
     mur_json_write(file, tree);
     fclose(file);
     again = mur_json_read(text, length, &error);
-    CHECK(again && mur_node_equal(tree, again));
-    mur_node_free(again);
+    CHECK(again && mur_value_equal(tree, again));
+    mur_value_free(again);
     if (!strchr(text, '\t')) {
         list = mur_yaml_read(text, length, &error);
-        CHECK(list && list->count == 1 && mur_node_equal(tree, list->members[0].value));
-        mur_node_free(list);
+        CHECK(list && list->count == 1 && mur_value_equal(tree, list->members[0].value));
+        mur_value_free(list);
     }
     for (int damage = 0; damage < 4; damage++) {
         text[below(length)] = "{}[],:\"\\x\n&*"[below(12)];
         list = mur_document_read(text, below(length + 1), &error);
         CHECK(list || (error.text[0] && error.line >= 0));
-        mur_node_free(list);
+        mur_value_free(list);
     }
-    mur_node_free(tree);
+    mur_value_free(tree);
     free(text);
 }
 
@@ -78,19 +78,19 @@ static void check_lines(void)
     static const char json[] = "{\n \"a\": 1,\n\n \"b\": [true,\n \"\\u00e9\\ud83d\\ude00\\n\"]}";
     static const char yaml[] = "base: &x {k: on, n: 0x10}\nother:\n  <<: *x\n  k: 'on'\n---\n---\nlast: 010\n";
     struct mur_document_error error;
-    struct mur_node *node = mur_json_read(json, sizeof json - 1, &error), *list;
+    struct mur_value *node = mur_json_read(json, sizeof json - 1, &error), *list;
 
-    CHECK(mur_node_get(node, "b")->line == 4);
-    CHECK(mur_node_get(node, "b")->members[1].value->line == 5);
-    CHECK(strcmp(mur_node_get(node, "b")->members[1].value->text, "\303\251\360\237\230\200\n") == 0);
-    mur_node_free(node);
+    CHECK(mur_value_get(node, "b")->line == 4);
+    CHECK(mur_value_get(node, "b")->members[1].value->line == 5);
+    CHECK(strcmp(mur_value_get(node, "b")->members[1].value->text, "\303\251\360\237\230\200\n") == 0);
+    mur_value_free(node);
     list = mur_yaml_read(yaml, sizeof yaml - 1, &error);
     CHECK(list && list->count == 2);
     node = list->members[0].value;
-    CHECK(mur_node_true(node, "base.k") && mur_node_long(node, "other.n", 0) == 16);
-    CHECK(mur_node_at(node, "other.k")->kind == MUR_STRING && mur_node_at(node, "other.k")->line == 4);
-    CHECK(mur_node_long(list->members[1].value, "last", 0) == 8 && list->members[1].value->line == 7);
-    mur_node_free(list);
+    CHECK(mur_value_true(node, "base.k") && mur_value_long(node, "other.n", 0) == 16);
+    CHECK(mur_value_at(node, "other.k")->kind == MUR_STRING && mur_value_at(node, "other.k")->line == 4);
+    CHECK(mur_value_long(list->members[1].value, "last", 0) == 8 && list->members[1].value->line == 7);
+    mur_value_free(list);
 }
 
 static void check_quantities(void)
