@@ -19,7 +19,7 @@ enum {
 /* The same everywhere: so one stretching serves all hosts of a job. */
 static const unsigned char salt[] = "MurmurDaemonSalt";
 
-static struct {
+static struct mur_exchange_functions {
     int (*pair)(unsigned char *public, unsigned char *secret);
     int (*as_caller)(unsigned char *receive, unsigned char *send, const unsigned char *public,
                      const unsigned char *secret, const unsigned char *other);
@@ -31,29 +31,15 @@ static struct {
 
 bool mur_seal_open(char *complaint, size_t bytes)
 {
-    const struct {
-        void *function;
-        const char *name;
-    } wanted[] = {
-        {&sodium.pair, "crypto_kx_keypair"},
-        {&sodium.as_caller, "crypto_kx_client_session_keys"},
-        {&sodium.as_called, "crypto_kx_server_session_keys"},
-        {&sodium.stretch, "crypto_pwhash"},
+    static const struct mur_library_function functions[] = {
+        {"crypto_kx_keypair", offsetof(struct mur_exchange_functions, pair)},
+        {"crypto_kx_client_session_keys", offsetof(struct mur_exchange_functions, as_caller)},
+        {"crypto_kx_server_session_keys", offsetof(struct mur_exchange_functions, as_called)},
+        {"crypto_pwhash", offsetof(struct mur_exchange_functions, stretch)},
     };
 
-    if (!mur_sealer_load(complaint, bytes))
-        return false;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        void *function = mur_secret_function(wanted[i].name);
-
-        if (!function) {
-            snprintf(complaint, bytes, "the libsodium of this host has no %s; install version 1.0.14 or later",
-                     wanted[i].name);
-            return false;
-        }
-        memcpy(wanted[i].function, &function, sizeof function);
-    }
-    return true;
+    return mur_sealer_load(complaint, bytes) &&
+           mur_secret_find(&sodium, functions, sizeof functions / sizeof functions[0], complaint, bytes);
 }
 
 void mur_seal_start(struct mur_seal *seal, const struct mur_seal_keys *keys)
@@ -62,6 +48,15 @@ void mur_seal_start(struct mur_seal *seal, const struct mur_seal_keys *keys)
     seal->is_broken = false;
     mur_sealer_start(&seal->sender, keys->send, MUR_CIPHER_CHACHA, MUR_SEAL_ENCRYPT);
     mur_sealer_start(&seal->receiver, keys->receive, MUR_CIPHER_CHACHA, MUR_SEAL_ENCRYPT);
+}
+
+void mur_seal_start_greeted(struct mur_seal *seal, const struct mur_handshake *greeting, bool is_caller)
+{
+    struct mur_seal_keys keys;
+
+    mur_handshake_keys(greeting, is_caller, keys.send, keys.receive);
+    mur_seal_start(seal, &keys);
+    mur_seal_wipe(&keys, sizeof keys);
 }
 
 size_t mur_seal_put(struct mur_seal *seal, const void *data, size_t bytes)

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "base/handshake.h"
 #include "base/seal.h"
 
 enum {
@@ -35,6 +36,7 @@ bool mur_seal_open(char *complaint, size_t bytes);
 
 /* A new connection; what was under way of an earlier one is forgotten. */
 void mur_seal_start(struct mur_seal *seal, const struct mur_seal_keys *keys);
+void mur_seal_start_greeted(struct mur_seal *seal, const struct mur_handshake *greeting, bool is_caller);
 
 /* Seals up to MUR_SEAL_CHUNK bytes as one record and returns how many; 0: an earlier record is not written yet. */
 size_t mur_seal_put(struct mur_seal *seal, const void *data, size_t bytes);

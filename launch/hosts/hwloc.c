@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/library.h"
 #include "launch/alloc.h"
 
 /* hwloc's functions by our names for them; all are found when the library is opened. */
@@ -27,10 +28,7 @@ struct hwloc {
     int (*next)(hwloc_const_bitmap_t set, int previous);
 };
 
-static const struct {
-    const char *name;
-    size_t offset; /* in struct hwloc */
-} functions[] = {
+static const struct mur_library_function functions[] = {
     {"hwloc_get_api_version", offsetof(struct hwloc, version)},
     {"hwloc_topology_init", offsetof(struct hwloc, init)},
     {"hwloc_topology_load", offsetof(struct hwloc, load)},
@@ -51,19 +49,17 @@ static const hwloc_obj_type_t types[MUR_PART_COUNT] = {
 static bool open_library(struct hwloc *hwloc, struct mur_problem *problem)
 {
     char name[32];
+    const char *const names[] = {name};
+    const char *missing;
     void *library;
 
     snprintf(name, sizeof name, "libhwloc.so.%d", HWLOC_API_VERSION >> 16 >= 2 ? 15 : 5);
-    library = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    library = mur_library_open(names, 1);
     if (!library)
         return mur_problem_set(problem, "cannot load hwloc's library: %s", dlerror());
-    for (size_t i = 0; i < sizeof functions / sizeof functions[0]; i++) {
-        void *function = dlsym(library, functions[i].name);
-
-        if (!function)
-            return mur_problem_set(problem, "%s has no %s, which binding needs", name, functions[i].name);
-        memcpy((char *)hwloc + functions[i].offset, &function, sizeof function);
-    }
+    missing = mur_library_find(library, hwloc, functions, sizeof functions / sizeof functions[0]);
+    if (missing)
+        return mur_problem_set(problem, "%s has no %s, which binding needs", name, missing);
     if (hwloc->version() >> 16 != HWLOC_API_VERSION >> 16)
         return mur_problem_set(problem, "%s has the interface %#x, but %#x is wanted for binding", name,
                                hwloc->version(), HWLOC_API_VERSION);

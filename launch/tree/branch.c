@@ -226,8 +226,6 @@ void mur_branch_open(struct mur_branch *branch, struct mur_loop *loop)
 bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received, const struct mur_handshake *greeting,
                        bool is_caller)
 {
-    struct mur_seal_keys keys;
-
     mur_branch_detach(branch);
     if (peer_received < branch->acked || peer_received > branch->queued) {
         close(fd);
@@ -241,9 +239,7 @@ bool mur_branch_attach(struct mur_branch *branch, int fd, uint64_t peer_received
     if (!branch->is_barren) /* a connection by which nothing comes is no sign of life */
         branch->heard_at = mur_loop_now();
     branch->is_barren = true;
-    mur_handshake_keys(greeting, is_caller, keys.send, keys.receive);
-    mur_seal_start(&branch->seal, &keys);
-    mur_seal_wipe(&keys, sizeof keys);
+    mur_seal_start_greeted(&branch->seal, greeting, is_caller);
     mur_loop_watch(branch->loop, &branch->watch, EPOLLIN);
     mur_branch_send(branch, MUR_BRANCH_PING, NULL, 0);
     return true;

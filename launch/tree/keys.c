@@ -33,15 +33,6 @@ static bool make_shared(unsigned char shared[MUR_MAC_BYTES], const struct mur_ke
     return is_made;
 }
 
-static void seal_by(struct mur_seal *seal, const struct mur_handshake *greeting, bool is_caller)
-{
-    struct mur_seal_keys keys;
-
-    mur_handshake_keys(greeting, is_caller, keys.send, keys.receive);
-    mur_seal_start(seal, &keys);
-    mur_seal_wipe(&keys, sizeof keys);
-}
-
 /* ---- the parent ---- */
 
 char *mur_keys_word(struct mur_keys *keys)
@@ -109,7 +100,7 @@ void mur_keys_give(struct mur_keys_heard *heard, const struct mur_handshake *gre
 {
     struct mur_seal *seal = mur_alloc(1, sizeof *seal);
 
-    seal_by(seal, greeting, false);
+    mur_seal_start_greeted(seal, greeting, false);
     mur_seal_put(seal, secret, MUR_MAC_BYTES);
     if (mur_seal_flush(seal, fd)) { /* the socket has room for it, or the agent calls again */
         mur_seal_wipe(heard->shared, sizeof heard->shared);
@@ -175,7 +166,7 @@ static bool take_secret(int fd, const struct mur_handshake *greeting, unsigned c
     struct pollfd poller = {.fd = fd, .events = POLLIN};
     ssize_t got = 0;
 
-    seal_by(seal, greeting, true);
+    mur_seal_start_greeted(seal, greeting, true);
     while (got == 0 && poll(&poller, 1, STEP_MS) == 1 && mur_seal_fill(seal, fd) > 0)
         got = mur_seal_take(seal, record);
     if (got == MUR_MAC_BYTES)

@@ -2,9 +2,10 @@
 /* libcrypto at run time. The declarations here are those of its interface since version 1.1. */
 #include "base/bulk.h"
 
-#include <dlfcn.h>
+#include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "base/library.h"
 
 enum { GET_TAG = 0x10, SET_TAG = 0x11, TAG_BYTES = 16 };
 
@@ -13,7 +14,7 @@ typedef int begin_function(void *context, const void *cipher, void *engine, cons
 typedef int update_function(void *context, unsigned char *out, int *out_bytes, const unsigned char *data, int bytes);
 typedef int end_function(void *context, unsigned char *out, int *out_bytes);
 
-static struct {
+static struct mur_evp_functions {
     void *(*make)(void);
     void (*free)(void *context);
     const void *(*aes)(void);
@@ -26,29 +27,22 @@ static struct {
 
 static bool load(void)
 {
-    static const char *const libraries[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
-    const struct {
-        void *function;
-        const char *name;
-    } wanted[] = {
-        {&crypto.make, "EVP_CIPHER_CTX_new"},       {&crypto.free, "EVP_CIPHER_CTX_free"},
-        {&crypto.aes, "EVP_aes_256_gcm"},           {&crypto.begin, "EVP_EncryptInit_ex"},
-        {&crypto.update, "EVP_EncryptUpdate"},      {&crypto.end, "EVP_EncryptFinal_ex"},
-        {&crypto.begin_open, "EVP_DecryptInit_ex"}, {&crypto.update_open, "EVP_DecryptUpdate"},
-        {&crypto.end_open, "EVP_DecryptFinal_ex"},  {&crypto.control, "EVP_CIPHER_CTX_ctrl"},
+    static const char *const names[] = {"libcrypto.so.3", "libcrypto.so.1.1"};
+    static const struct mur_library_function functions[] = {
+        {"EVP_CIPHER_CTX_new", offsetof(struct mur_evp_functions, make)},
+        {"EVP_CIPHER_CTX_free", offsetof(struct mur_evp_functions, free)},
+        {"EVP_aes_256_gcm", offsetof(struct mur_evp_functions, aes)},
+        {"EVP_EncryptInit_ex", offsetof(struct mur_evp_functions, begin)},
+        {"EVP_EncryptUpdate", offsetof(struct mur_evp_functions, update)},
+        {"EVP_EncryptFinal_ex", offsetof(struct mur_evp_functions, end)},
+        {"EVP_DecryptInit_ex", offsetof(struct mur_evp_functions, begin_open)},
+        {"EVP_DecryptUpdate", offsetof(struct mur_evp_functions, update_open)},
+        {"EVP_DecryptFinal_ex", offsetof(struct mur_evp_functions, end_open)},
+        {"EVP_CIPHER_CTX_ctrl", offsetof(struct mur_evp_functions, control)},
     };
-    void *library = NULL;
+    void *library = mur_library_open(names, sizeof names / sizeof names[0]);
 
-    for (size_t i = 0; !library && i < sizeof libraries / sizeof libraries[0]; i++)
-        library = dlopen(libraries[i], RTLD_NOW | RTLD_LOCAL);
-    for (size_t i = 0; library && i < sizeof wanted / sizeof wanted[0]; i++) {
-        void *function = dlsym(library, wanted[i].name);
-
-        if (!function)
-            return false;
-        memcpy(wanted[i].function, &function, sizeof function);
-    }
-    return library;
+    return library && !mur_library_find(library, &crypto, functions, sizeof functions / sizeof functions[0]);
 }
 
 static bool is_there(void)

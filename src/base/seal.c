@@ -21,7 +21,7 @@ typedef int open_function(unsigned char *out, unsigned char *unused, const unsig
                           unsigned long long bytes, const unsigned char *tag, const unsigned char *also,
                           unsigned long long also_bytes, const unsigned char *nonce, const unsigned char *key);
 
-static struct {
+static struct mur_aead_functions {
     int (*has_aes)(void);
     int (*make_ready)(void *state, const unsigned char *key);
     size_t (*state_bytes)(void);
@@ -33,34 +33,23 @@ static struct {
 
 bool mur_sealer_load(char *complaint, size_t bytes)
 {
-    const struct {
-        void *function;
-        const char *name;
-    } wanted[] = {
-        {&sodium.has_aes, "crypto_aead_aes256gcm_is_available"},
-        {&sodium.make_ready, "crypto_aead_aes256gcm_beforenm"},
-        {&sodium.state_bytes, "crypto_aead_aes256gcm_statebytes"},
-        {&sodium.seal[MUR_CIPHER_AES], "crypto_aead_aes256gcm_encrypt_detached_afternm"},
-        {&sodium.open[MUR_CIPHER_AES], "crypto_aead_aes256gcm_decrypt_detached_afternm"},
-        {&sodium.seal[MUR_CIPHER_CHACHA], "crypto_aead_chacha20poly1305_ietf_encrypt_detached"},
-        {&sodium.open[MUR_CIPHER_CHACHA], "crypto_aead_chacha20poly1305_ietf_decrypt_detached"},
-        {&sodium.wipe, "sodium_memzero"},
+    static const struct mur_library_function functions[] = {
+        {"crypto_aead_aes256gcm_is_available", offsetof(struct mur_aead_functions, has_aes)},
+        {"crypto_aead_aes256gcm_beforenm", offsetof(struct mur_aead_functions, make_ready)},
+        {"crypto_aead_aes256gcm_statebytes", offsetof(struct mur_aead_functions, state_bytes)},
+        {"crypto_aead_aes256gcm_encrypt_detached_afternm", offsetof(struct mur_aead_functions, seal[MUR_CIPHER_AES])},
+        {"crypto_aead_aes256gcm_decrypt_detached_afternm", offsetof(struct mur_aead_functions, open[MUR_CIPHER_AES])},
+        {"crypto_aead_chacha20poly1305_ietf_encrypt_detached",
+         offsetof(struct mur_aead_functions, seal[MUR_CIPHER_CHACHA])},
+        {"crypto_aead_chacha20poly1305_ietf_decrypt_detached",
+         offsetof(struct mur_aead_functions, open[MUR_CIPHER_CHACHA])},
+        {"sodium_memzero", offsetof(struct mur_aead_functions, wipe)},
     };
 
     if (sodium.wipe)
         return true;
-    if (!mur_secret_open(complaint, bytes))
+    if (!mur_secret_find(&sodium, functions, sizeof functions / sizeof functions[0], complaint, bytes))
         return false;
-    for (size_t i = 0; i < sizeof wanted / sizeof wanted[0]; i++) {
-        void *function = mur_secret_function(wanted[i].name);
-
-        if (!function) {
-            snprintf(complaint, bytes, "the libsodium of this host has no %s; install version 1.0.14 or later",
-                     wanted[i].name);
-            return false;
-        }
-        memcpy(wanted[i].function, &function, sizeof function);
-    }
     sodium.is_aes = sodium.has_aes() && sodium.state_bytes() <= MUR_SEALER_STATE_BYTES;
     return true;
 }

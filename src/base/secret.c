@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* libsodium at run time. Here only two functions of its interface are used, which have not changed since its first
- * version; their declarations here spare the build its headers. Others find theirs by mur_secret_function. */
+ * version; their declarations here spare the build its headers. Others find theirs by mur_secret_find. */
 #include "base/secret.h"
 
 #include <dlfcn.h>
@@ -14,19 +14,27 @@ typedef int mac_function(unsigned char *out, const unsigned char *in, unsigned l
                          const unsigned char *key);
 typedef int compare_function(const void *a, const void *b, size_t bytes);
 
-static mac_function *mac_of;
-static compare_function *compare;
+static struct mur_mac_functions {
+    int (*init)(void);
+    mac_function *mac;
+    compare_function *compare;
+} sodium;
 static void *library;
+static bool is_ready;
 
 bool mur_secret_open(char *complaint, size_t bytes)
 {
     static const char *const names[] = {"libsodium.so.23", "libsodium.so.26", "libsodium.so"};
-    int (*init)(void);
+    static const struct mur_library_function functions[] = {
+        {"sodium_init", offsetof(struct mur_mac_functions, init)},
+        {"crypto_auth_hmacsha256", offsetof(struct mur_mac_functions, mac)},
+        {"sodium_memcmp", offsetof(struct mur_mac_functions, compare)},
+    };
 
-    if (mac_of)
+    if (is_ready)
         return true;
-    for (size_t i = 0; !library && i < sizeof names / sizeof names[0]; i++)
-        library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+    if (!library)
+        library = mur_library_open(names, sizeof names / sizeof names[0]);
     if (!library) {
         snprintf(complaint, bytes,
                  "connections between processes (spawned jobs, ports, ranks on several hosts) are proven by libsodium, "
@@ -35,33 +43,38 @@ bool mur_secret_open(char *complaint, size_t bytes)
                  dlerror());
         return false;
     }
-    *(void **)&init = dlsym(library, "sodium_init");
-    *(void **)&mac_of = dlsym(library, "crypto_auth_hmacsha256");
-    *(void **)&compare = dlsym(library, "sodium_memcmp");
-    if (init && mac_of && compare && init() >= 0)
-        return true;
-    mac_of = NULL;
-    snprintf(complaint, bytes,
-             "the libsodium of this host is not one that Murmur can use; install version 1.0 or later");
-    return false;
+    is_ready =
+        !mur_library_find(library, &sodium, functions, sizeof functions / sizeof functions[0]) && sodium.init() >= 0;
+    if (!is_ready)
+        snprintf(complaint, bytes,
+                 "the libsodium of this host is not one that Murmur can use; install version 1.0 or later");
+    return is_ready;
 }
 
-void *mur_secret_function(const char *name)
+bool mur_secret_find(void *table, const struct mur_library_function *functions, size_t count, char *complaint,
+                     size_t bytes)
 {
-    return dlsym(library, name);
+    const char *missing;
+
+    if (!mur_secret_open(complaint, bytes))
+        return false;
+    missing = mur_library_find(library, table, functions, count);
+    if (missing)
+        snprintf(complaint, bytes, "the libsodium of this host has no %s; install version 1.0.14 or later", missing);
+    return !missing;
 }
 
 void mur_secret_mac(unsigned char mac[MUR_MAC_BYTES], const void *text, size_t bytes, const unsigned char *key)
 {
-    mac_of(mac, text, bytes, key);
+    sodium.mac(mac, text, bytes, key);
 }
 
 bool mur_secret_check(const unsigned char mac[MUR_MAC_BYTES], const void *text, size_t bytes, const unsigned char *key)
 {
     unsigned char expected[MUR_MAC_BYTES];
 
-    mac_of(expected, text, bytes, key);
-    return compare(expected, mac, sizeof expected) == 0;
+    sodium.mac(expected, text, bytes, key);
+    return sodium.compare(expected, mac, sizeof expected) == 0;
 }
 
 void mur_secret_random(void *out, size_t bytes)

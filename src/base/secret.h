@@ -7,13 +7,16 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "base/library.h"
+
 enum { MUR_MAC_BYTES = 32, MUR_NONCE_BYTES = 32 };
 
 /* Makes the library ready. False, with a text that says what to install, when it is not there. */
 bool mur_secret_open(char *complaint, size_t bytes);
 
-/* A further function of the library, after mur_secret_open; NULL: it has none of that name. */
-void *mur_secret_function(const char *name);
+/* Makes the library ready, and finds further functions of it for a table (base/library.h). */
+bool mur_secret_find(void *table, const struct mur_library_function *functions, size_t count, char *complaint,
+                     size_t bytes);
 
 /* Both need mur_secret_open before. `key` has MUR_MAC_BYTES bytes; the check takes the same time wherever they differ.
  */

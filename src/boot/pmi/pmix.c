@@ -4,11 +4,13 @@
  * Keys belong to ranks here, and values may have any length, so nothing is escaped or cut. Values that a spawn passes
  * on travel in the environment of the new processes, as MUR_PREPUT_<KEY>: they have no other common place to look. */
 #include <dlfcn.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/library.h"
 #include "boot/pmi/pmix_abi.h"
 #include "boot/pmi/pmix_leave.h"
 #include "boot/pmi/protocol.h"
@@ -30,33 +32,36 @@ static int failed(const struct mur_pmi *pmi, const char *what, int status)
     return mur_error(MPI_ERR_OTHER, "the launcher (PMIx) cannot %s: %s (%d)", what, text ? text : "unknown", status);
 }
 
-static bool find(struct mur_pmix *pmix, const char *name, void *function)
-{
-    void *address = dlsym(pmix->library, name);
-
-    memcpy(function, &address, sizeof address);
-    return address != NULL;
-}
-
 static int load(struct mur_pmix *pmix)
 {
-    struct mur_pmix_functions *call = &pmix->call;
+    static const char *const names[] = {"libpmix.so.2"};
+    static const struct mur_library_function functions[] = {
+        {"PMIx_Init", offsetof(struct mur_pmix_functions, init)},
+        {"PMIx_Finalize", offsetof(struct mur_pmix_functions, finalize)},
+        {"PMIx_Abort", offsetof(struct mur_pmix_functions, abort)},
+        {"PMIx_Put", offsetof(struct mur_pmix_functions, put)},
+        {"PMIx_Commit", offsetof(struct mur_pmix_functions, commit)},
+        {"PMIx_Fence", offsetof(struct mur_pmix_functions, fence)},
+        {"PMIx_Get", offsetof(struct mur_pmix_functions, get)},
+        {"PMIx_Publish", offsetof(struct mur_pmix_functions, publish)},
+        {"PMIx_Unpublish", offsetof(struct mur_pmix_functions, unpublish)},
+        {"PMIx_Lookup", offsetof(struct mur_pmix_functions, lookup)},
+        {"PMIx_Spawn", offsetof(struct mur_pmix_functions, spawn)},
+        {"PMIx_Error_string", offsetof(struct mur_pmix_functions, error_string)},
+    };
+    const char *missing;
 
-    pmix->library = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
+    pmix->library = mur_library_open(names, sizeof names / sizeof names[0]);
     if (!pmix->library)
         return mur_error(MPI_ERR_OTHER,
                          "a launcher that speaks PMIx started this process (PMIX_NAMESPACE=%.100s), but libpmix.so.2 "
                          "cannot be loaded: %.200s; install it (Debian: libpmix2), or start with srun --mpi=pmi2 or "
                          "the mpiexec of Murmur",
                          getenv("PMIX_NAMESPACE"), dlerror());
-    if (find(pmix, "PMIx_Init", &call->init) && find(pmix, "PMIx_Finalize", &call->finalize) &&
-        find(pmix, "PMIx_Abort", &call->abort) && find(pmix, "PMIx_Put", &call->put) &&
-        find(pmix, "PMIx_Commit", &call->commit) && find(pmix, "PMIx_Fence", &call->fence) &&
-        find(pmix, "PMIx_Get", &call->get) && find(pmix, "PMIx_Publish", &call->publish) &&
-        find(pmix, "PMIx_Unpublish", &call->unpublish) && find(pmix, "PMIx_Lookup", &call->lookup) &&
-        find(pmix, "PMIx_Spawn", &call->spawn) && find(pmix, "PMIx_Error_string", &call->error_string))
-        return MPI_SUCCESS;
-    return mur_error(MPI_ERR_OTHER, "libpmix.so.2 lacks a function: %s", dlerror());
+    missing = mur_library_find(pmix->library, &pmix->call, functions, sizeof functions / sizeof functions[0]);
+    if (missing)
+        return mur_error(MPI_ERR_OTHER, "libpmix.so.2 lacks the function %s; install OpenPMIx 2 or later", missing);
+    return MPI_SUCCESS;
 }
 
 static struct mur_pmix_info flag(const char *key)
