@@ -8,11 +8,7 @@ export MUR_TCP_TIMEOUT=2
 ip netns exec "$tag-h1" timeout 60 "$mpiexec" -n 1 "$bin/hosts-apart" server "$scratch/port" >"$scratch/server" 2>&1 &
 ip netns exec "$tag-h2" timeout 60 "$mpiexec" -n 1 "$bin/hosts-apart" client "$scratch/port" >"$scratch/client" 2>&1 &
 client=$!
-for _ in $(seq 200); do
-    [ -e "$scratch/port.ready" ] && break
-    sleep 0.1
-done
-[ -e "$scratch/port.ready" ] || fail "the jobs never met: $(cat "$scratch/server" "$scratch/client")"
+await "a meeting of the jobs" [ -e "$scratch/port.ready" ]
 ip -n "$tag-h1" link set eth0 down
 wait $client
 code=$?

@@ -37,14 +37,6 @@ only_daemons() { # what: nothing else is left on any host
     fail "$1: processes are left: $(ps -o pid,args -p "$(echo $left | tr ' ' ,)")"
 }
 
-await_up() { # four ranks of the job
-    for _ in $(seq 1000); do
-        [ "$(grep -c up "$scratch/out")" = 4 ] && return 0
-        sleep 0.1
-    done
-    fail "a job does not start: $(cat "$scratch/out")"
-}
-
 for i in 1 2 3 4; do start_daemon $i; done
 by_daemon -host $all -n 4 hostname || fail "a job: $(cat "$scratch/out")"
 [ "$(sort "$scratch/out" | tr '\n' ' ')" = "h1 h2 h3 h4 " ] || fail "the hosts of a job: $(cat "$scratch/out")"
@@ -79,7 +71,7 @@ by_daemon -user 4 -host $all hostname && fail "-user 4, which has no phrase"
 : >"$scratch/out"
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -host $all -n 4 sh -c 'echo up; sleep 100' >"$scratch/out" 2>&1 &
 job=$!
-await_up
+await "the start of four ranks" four_are_up "$scratch/out"
 for pid in $(ip netns pids "$tag-h0"); do kill -9 "$pid"; done
 wait $job
 only_daemons "mpiexec was killed"
@@ -89,7 +81,7 @@ only_daemons "mpiexec was killed"
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -host $all -n 4 \
     sh -c "echo up; while [ ! -e $scratch/go ]; do sleep 0.1; done; hostname" >"$scratch/out" 2>&1 &
 job=$!
-await_up
+await "the start of four ranks" four_are_up "$scratch/out"
 for pid in $(ip netns pids "$tag-h2"); do
     [ "$(tr '\0' ' ' <"/proc/$pid/cmdline")" = "$smpd -s " ] && kill -9 "$pid"
 done

@@ -53,7 +53,7 @@ both() { # what, expected code, act, mpiexec's arguments; an act happens once al
         (launch $how "$@") >"out-$how" 2>"err-$how" &
         job=$!
         if [ -n "$act" ]; then
-            for _ in $(seq 600); do [ "$(grep -c up "out-$how")" = 4 ] && break; sleep 0.1; done
+            await "the start of four ranks" four_are_up "out-$how"
             $act
         fi
         start=$SECONDS
@@ -94,7 +94,7 @@ for how in command daemon; do
     : >out
     (launch $how sh -c 'echo up; exec sleep 100') >out 2>err &
     job=$!
-    for _ in $(seq 600); do [ "$(grep -c up out)" = 4 ] && break; sleep 0.1; done
+    await "the start of four ranks" four_are_up out
     kill_agent
     wait $job
     code=$?

@@ -17,16 +17,6 @@ start_job() { # mpiexec's arguments; runs on, with its output in $scratch/out
     job=$!
 }
 
-wait_for() { # what, command: until it succeeds
-    local what=$1
-    shift
-    for _ in $(seq 100); do
-        "$@" >/dev/null 2>&1 && return
-        sleep 0.1
-    done
-    fail "$what never happened: $(cat "$scratch/out")"
-}
-
 has_ranks() { # host: ranks of the exchange run there
     in_host "$1" true && [ -n "$(ip netns pids "$tag-h$1" | xargs -r -n1 sh -c 'grep -l exchange /proc/$0/comm' 2>/dev/null)" ]
 }
@@ -50,7 +40,7 @@ says() { # what, expected part
 # Connections that are cut for a while, and all of them reset, several times.
 if in_host 1 ss -K dst 192.0.2.1 >/dev/null 2>&1; then can_reset=1; else can_reset=; fi
 start_job -host h1,h2 -n 4 "$BIN/hosts-exchange" ${OUTAGE:-4}
-wait_for "the start" has_ranks 2
+await "the start" has_ranks 2
 sleep 0.5
 if [ $can_reset ]; then
     for _ in 1 2 3; do
@@ -71,7 +61,7 @@ nothing_left "a cut of the network"
 # A host that stays away.
 export MUR_HOST_TIMEOUT=2 MUR_TCP_TIMEOUT=4
 start_job -host h1,h2 -n 2 "$BIN/hosts-exchange" 60
-wait_for "the start" has_ranks 2
+await "the start" has_ranks 2
 ip -n "$tag-h2" link set eth0 down
 ends "a host that stays away" 1 15
 says "a host that stays away" "h2"
@@ -82,7 +72,7 @@ unset MUR_HOST_TIMEOUT MUR_TCP_TIMEOUT
 # Whoever is killed, nothing is left.
 for victim in rank agent mpiexec; do
     start_job -host h1,h2,h3 -agent-width 1 -n 3 "$BIN/hosts-exchange" 60
-    wait_for "the start" has_ranks 3
+    await "the start" has_ranks 3
     case $victim in
     rank) kill -9 $(ip netns pids "$tag-h2" | xargs -n1 sh -c 'grep -q exchange /proc/$0/comm && echo $0') ;;
     agent) kill -9 $(ip netns pids "$tag-h2" | xargs -n1 sh -c 'grep -q mur-agent /proc/$0/comm && echo $0') ;;
@@ -97,7 +87,7 @@ done
 
 # An agent that somebody has stopped does not keep a job that is to end.
 start_job -timeout 3 -host h1,h2,h3 -agent-width 1 -n 3 "$BIN/hosts-exchange" 60
-wait_for "the start" has_ranks 3
+await "the start" has_ranks 3
 stopped=$(ip netns pids "$tag-h2" | xargs -n1 sh -c 'grep -q mur-agent /proc/$0/comm && echo $0')
 kill -STOP $stopped
 ends "a stopped agent" 1 25
@@ -107,7 +97,7 @@ nothing_left "a stopped agent"
 
 # Strangers at every port: noise, silence, and half a greeting.
 start_job -host h1,h2 -n 2 "$BIN/hosts-exchange" 3
-wait_for "the start" has_ranks 2
+await "the start" has_ranks 2
 for _ in 1 2 3 4 5; do
     for i in 0 1 2; do
         for port in $(in_host $i ss -Htln | awk '{sub(/.*:/, "", $4); print $4}' | sort -u); do

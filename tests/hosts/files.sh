@@ -20,11 +20,7 @@ one_case() { # form, victim
     : >"$scratch/out" # here, not when the job's shell comes to it
     run -host h1,h2,h3 -ppn 2 -n 6 "$helper" "$file" 4 1000000 "$1" >"$scratch/out" 2>&1 &
     job=$!
-    for _ in $(seq 200); do
-        grep -q writing "$scratch/out" && break
-        sleep 0.05
-    done
-    grep -q writing "$scratch/out" || fail "$what: the job does not write: $(cat "$scratch/out")"
+    await "$what: the job's writing" grep -q writing "$scratch/out"
     case $2 in
     rank) kill -9 $(named 2 "^$helper" | tail -1) ;;
     agent) kill -9 $(named 3 "mpiexec.*-agent" | tail -1) ;;

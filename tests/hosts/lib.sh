@@ -31,6 +31,41 @@ fail() {
     exit 1
 }
 
+# WHAT COMMAND...: waits until the command succeeds.
+await() {
+    local what=$1
+    shift
+    for _ in $(seq 1000); do
+        "$@" >/dev/null 2>&1 && return
+        sleep 0.1
+    done
+    fail "$what never happened: $(cat "$scratch/out" "$scratch/err" 2>/dev/null)"
+}
+
+# FILE: the four ranks that say "up" have said so.
+four_are_up() { [ "$(grep -c up "$1")" = 4 ]; }
+
+# Makes keys, and what sshd needs to run on a host by `exec $serve_ssh`: on port 2222, for the keys in
+# $scratch/authorized.
+prepare_ssh() {
+    local sshd
+    sshd=$(command -v sshd || echo /usr/sbin/sshd)
+    [ -x "$sshd" ] && command -v ssh >/dev/null || skip "no sshd or ssh"
+    mkdir -p /run/sshd
+    ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/user" || skip "no keys"
+    : >"$scratch/authorized"
+    chmod 755 "$scratch"
+    cat >"$scratch/sshd_config" <<END
+HostKey $scratch/host
+AuthorizedKeysFile $scratch/authorized
+PermitRootLogin prohibit-password
+StrictModes no
+UsePAM no
+PidFile none
+END
+    serve_ssh="$sshd -D -p 2222 -f $scratch/sshd_config -E $scratch/log"
+}
+
 # h0 is where mpiexec runs, and has the bridge; the others hang on it.
 hosts_up() {
     [ "$(id -u)" = 0 ] || skip "not root"

@@ -15,7 +15,7 @@ listened() { # what, mpiexec's arguments
     : >"$scratch/ears"
     ip netns exec "$tag-h0" python3 "$(dirname "$0")/listen.py" br0 "$scratch/heard" >"$scratch/ears" &
     local ears=$!
-    for _ in $(seq 300); do grep -q ready "$scratch/ears" && break; sleep 0.1; done
+    await "the ears of $what" grep -q ready "$scratch/ears"
     echo "pottwal-$$" | timeout 120 ip netns exec "$tag-h0" "$mpiexec" "$@" -host 10.77.0.1,10.77.0.2 -agent-width 1 -n 2 \
         -stdin all sh -c 'read word; for i in 1 2 3; do echo buckelwal-$0 $word; done' "$$" >"$scratch/out" 2>&1
     code=$?
@@ -43,7 +43,7 @@ whispered() { # what, "heard" or "secret", mpiexec's options
     : >"$scratch/ears"
     ip netns exec "$tag-h0" python3 "$(dirname "$0")/listen.py" v1 "$scratch/heard" >"$scratch/ears" &
     local ears=$!
-    for _ in $(seq 300); do grep -q ready "$scratch/ears" && break; sleep 0.1; done
+    await "the ears of $what" grep -q ready "$scratch/ears"
     timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/enter" "$@" -host 10.77.0.1,10.77.0.2 -n 2 \
         "$bin/hosts-whisper" "finnwal-$$" >"$scratch/out" 2>&1 || fail "$what: $(cat "$scratch/out")"
     sleep 0.2

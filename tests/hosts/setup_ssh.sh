@@ -3,21 +3,8 @@
 # mpiexec -setup-ssh: what is missing between a newcomer's host and another, one thing after the other, with the real ssh
 # and sshd; and -setup-ssh-do, which mends what can be mended. The user's home is an empty one that goes with the test.
 . "$(dirname "$0")/lib.sh"
-sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] && command -v ssh >/dev/null || skip "no sshd or ssh"
 hosts_up 1
-mkdir -p /run/sshd
-ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" || skip "no keys"
-: >"$scratch/authorized"
-chmod 755 "$scratch"
-cat >"$scratch/sshd_config" <<END
-HostKey $scratch/host
-AuthorizedKeysFile $scratch/authorized
-PermitRootLogin prohibit-password
-StrictModes no
-UsePAM no
-PidFile none
-END
+prepare_ssh
 home=$(getent passwd "$(id -u)" | cut -d: -f6)
 case $mpiexec in "$home"/*) skip "mpiexec is in the home directory" ;; esac
 mkdir "$scratch/bin"
@@ -42,7 +29,7 @@ says 1 "10.77.0.1: missing: a key of yours; ssh-keygen" -setup-ssh
 says 1 "10.77.0.1: done: a key of yours" -setup-ssh-do
 [ -f "$home/.ssh/id_ed25519.pub" ] || fail "no key is made"
 says 1 "10.77.0.1: missing: port 2222: Connection refused; sshd must run there" -setup-ssh
-ip netns exec $tag-h1 unshare -u sh -c "hostname h1; exec $sshd -D -p 2222 -f $scratch/sshd_config -E $scratch/log" &
+ip netns exec $tag-h1 unshare -u sh -c "hostname h1; exec $serve_ssh" &
 for _ in \$(seq 100); do (: <>/dev/tcp/10.77.0.1/2222) 2>/dev/null && break; sleep 0.1; done
 says 1 "10.77.0.1: missing: the host's own key" -setup-ssh
 ssh-keyscan -p 2222 10.77.0.1 >"$home/.ssh/known_hosts" 2>/dev/null

@@ -2,29 +2,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Agents started by the real ssh, from sshd on another host; and what is said where it refuses.
 . "$(dirname "$0")/lib.sh"
-sshd=$(command -v sshd || echo /usr/sbin/sshd)
-[ -x "$sshd" ] && command -v ssh >/dev/null || skip "no sshd or ssh"
 hosts_up 2
-mkdir -p /run/sshd
-ssh-keygen -q -t ed25519 -N '' -f "$scratch/host" && ssh-keygen -q -t ed25519 -N '' -f "$scratch/user" || skip "no keys"
+prepare_ssh
 cp "$scratch/user.pub" "$scratch/authorized"
-chmod 755 "$scratch"
-cat >"$scratch/sshd_config" <<END
-HostKey $scratch/host
-AuthorizedKeysFile $scratch/authorized
-PermitRootLogin prohibit-password
-StrictModes no
-UsePAM no
-PidFile none
-END
 for i in 1 2; do
-    ip netns exec "$tag-h$i" unshare -u sh -c "hostname h$i; exec $sshd -D -p 2222 -f $scratch/sshd_config -E $scratch/log$i" &
+    ip netns exec "$tag-h$i" unshare -u sh -c "hostname h$i; exec $serve_ssh$i" &
 done
 for i in 1 2; do
-    for _ in $(seq 50); do
-        ip netns exec "$tag-h$i" bash -c ': <>/dev/tcp/127.0.0.1/2222' 2>/dev/null && break
-        sleep 0.1
-    done
+    await "sshd's start" ip netns exec "$tag-h$i" bash -c ': <>/dev/tcp/127.0.0.1/2222'
 done
 options="-i $scratch/user -o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o LogLevel=ERROR -F /dev/null"
 

@@ -6,16 +6,6 @@
 hosts_up 2
 cd "$scratch" || exit 1
 
-until_true() { # what, command: until it succeeds
-    local what=$1
-    shift
-    for _ in $(seq 300); do
-        "$@" 2>/dev/null && return
-        sleep 0.1
-    done
-    fail "$what never happened: $(cat out)"
-}
-
 gone() { ! kill -0 "$1"; }
 agent_on() { ip netns pids "$tag-h$1" | xargs -n1 sh -c 'grep -q mur-agent /proc/$0/comm && echo $0'; }
 
@@ -44,7 +34,7 @@ END
         sh -c 'exit $((3 * MUR_RANK))' >out 2>&1
     code=$?
     [ $code = 3 ] || fail "SIGCHLD ignored: code $code: $(cat out log)"
-    until_true "the guards' end" have_ended 2
+    await "the guards' end" have_ended 2
     [ "$(sort ended | xargs)" = "h1 0 h2 0" ] || fail "SIGCHLD ignored: $(cat ended log)"
     nothing_left "SIGCHLD ignored"
 else
@@ -68,11 +58,11 @@ while :; do sleep 1; done
 END
 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/telling" -host localhost,h1,h2 -n 3 sh rank >out 2>&1 &
 job=$!
-until_true "the start" [ -s rank-0 -a -s rank-2 ]
+await "the start" [ -s rank-0 -a -s rank-2 ]
 stopped=$(agent_on 2)
 kill -STOP $stopped
 touch go
-until_true "the end of rank 0" gone "$(cat rank-0)"
+await "the end of rank 0" gone "$(cat rank-0)"
 sleep 0.3 # time for more of the passes that kill what rank 0 has left behind
 gone "$(cat starter-h2)" 2>/dev/null && ! grep -q h2 out && fail "the starter of h2 was killed before h2 was done: $(cat out)"
 kill -CONT $stopped 2>/dev/null

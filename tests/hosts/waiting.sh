@@ -20,10 +20,7 @@ END
 chmod +x late
 start() { timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher-exec "$scratch/late" "$@" >out 2>err </dev/null; }
 tries() { wc -l <"tries-$1" 2>/dev/null || echo 0; }
-await_tries() { # host, number
-    for _ in $(seq 600); do [ "$(tries "$1" 2>/dev/null)" -ge "$2" ] && return; sleep 0.1; done
-    fail "$1 is not tried $2 times: $(cat err)"
-}
+is_tried() { [ "$(tries "$1")" -ge "$2" ]; } # host, times
 
 touch up-h2
 start -host h1,h2 -n 2 hostname && fail "a job without h1"
@@ -33,7 +30,7 @@ start -host h1,h2 -n 2 hostname && fail "a job without h1"
 rm -f tries-*
 start -wait 100 -host h1,h2 -n 2 hostname &
 job=$!
-await_tries h1 3
+await "try 3 of h1" is_tried h1 3
 touch up-h1
 wait $job || fail "a host that comes up late: $(cat err)"
 [ "$(sort out | tr '\n' ' ')" = "h1 h2 " ] || fail "the output: $(cat out)"
@@ -60,7 +57,7 @@ rm -f up-h1 tries-*
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -wait 1000 -launcher-exec "$scratch/late" -report-pid "$scratch/pid" -host h1 true \
     >out 2>err &
 job=$!
-await_tries h1 2
+await "try 2 of h1" is_tried h1 2
 kill -INT "$(cat pid)"
 wait $job
 [ $? = 130 ] || fail "SIGINT while waiting"
@@ -69,7 +66,7 @@ wait $job
 rm -f up-h1 tries-*
 start -wait 100 -host h1 -map-by ppr:1:numa hostname &
 job=$!
-await_tries h1 2
+await "try 2 of h1" is_tried h1 2
 touch up-h1
 wait $job || fail "a survey of a host that comes up late: $(cat err)"
 
@@ -78,7 +75,7 @@ smpd=$(dirname "$mpiexec")/smpd
 "$smpd" -set phrase "Blauwal-$$" || skip "no settings can be written"
 timeout 120 ip netns exec "$tag-h0" "$mpiexec" -launcher smpd -noprompt -wait 100 -host 10.77.0.1 hostname >out 2>err </dev/null &
 job=$!
-for _ in $(seq 600); do grep -q "waiting up to" err && break; sleep 0.1; done
+await "the word that it waits" grep -q "waiting up to" err
 ip netns exec "$tag-h1" unshare -u sh -c "hostname h1; exec $smpd -s" || fail "the daemon does not start"
 wait $job || fail "a daemon that starts late: $(cat err)"
 [ "$(cat out)" = h1 ] || fail "the output by the daemon: $(cat out)"
