@@ -237,7 +237,7 @@ const char *mur_error_describe(int code)
 /* Ends the job with a message that says who, what and why. */
 static void die(int code, const char *why)
 {
-    const char *class_name = mur_constant_name(MUR_SHOW_ERROR, mur_error_class(code));
+    const char *class_name = mur_constant_name(MUR_SHOW_ERROR, mur_user_error_class(code));
     char who[64] = "", message[MPI_MAX_ERROR_STRING + 256];
     char host[64] = "";
 

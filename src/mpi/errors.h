@@ -21,6 +21,9 @@ struct mur_errhandler **mur_file_errhandler(MPI_File file);
 /* The text of a class or code that a user added; NULL when it is none. */
 const char *mur_user_error_text(int code);
 
+/* The class of any code, those of users, too. */
+int mur_user_error_class(int code);
+
 /* The highest number that is in use: the attribute MPI_LASTUSEDCODE. */
 int mur_errors_last_used(void);
 

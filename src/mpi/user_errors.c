@@ -56,7 +56,7 @@ static const char *text_of(int code)
     return copy;
 }
 
-static int class_of(int code)
+int mur_user_error_class(int code)
 {
     const struct user_error *row = user_error(code);
 
@@ -83,7 +83,7 @@ static int add_class(int *errorclass)
 
 static bool is_class(int error_class)
 {
-    return error_class == class_of(error_class) &&
+    return error_class == mur_user_error_class(error_class) &&
            (user_error(error_class) || mur_constant_name(MUR_SHOW_ERROR, error_class));
 }
 
@@ -179,7 +179,7 @@ static int remove_class(int errorclass)
 
 static int look_up(int errorcode, int *errorclass)
 {
-    *errorclass = class_of(errorcode);
+    *errorclass = mur_user_error_class(errorcode);
     if (!is_class(*errorclass))
         return mur_error(MPI_ERR_ARG, "errorcode is %d, which is no error code", errorcode);
     return MPI_SUCCESS;

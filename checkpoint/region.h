@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* What a program has registered, in the order in which it did. */
+#ifndef MUR_CHECKPOINT_REGION_H
+#define MUR_CHECKPOINT_REGION_H
+
+#include <mpi.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "checkpoint/flaw.h"
+
+enum mur_region_kind { MUR_REGION_PRIVATE = 1, MUR_REGION_SHARED, MUR_REGION_ARRAY };
+enum { MUR_REGION_DIMS_MAX = 8 };
+
+struct mur_region {
+    enum mur_region_kind kind;
+    char *address;
+    MPI_Count count;       /* elements at this rank */
+    MPI_Datatype datatype; /* of an element; a copy */
+    MPI_Count element_bytes, extent;
+    bool is_dense; /* an element is its bytes, one after the other */
+    int ndims, order;
+    MPI_Count sizes[MUR_REGION_DIMS_MAX], subsizes[MUR_REGION_DIMS_MAX], starts[MUR_REGION_DIMS_MAX]; /* of arrays */
+};
+
+struct mur_regions {
+    struct mur_region *at;
+    int count;
+};
+extern struct mur_regions mur_regions;
+
+/* Where packed bytes go to, or come from. False: it has set the flaw. */
+typedef bool mur_region_flow(void *owner, void *data, size_t bytes, struct mur_flaw *flaw);
+
+static inline MPI_Count mur_region_bytes(const struct mur_region *region)
+{
+    return region->count * region->element_bytes;
+}
+
+/* Passes on the region's bytes as the file has them, piece by piece; or fills it from them. */
+bool mur_region_read(const struct mur_region *region, mur_region_flow *flow, void *owner, struct mur_flaw *flaw);
+bool mur_region_write(const struct mur_region *region, mur_region_flow *flow, void *owner, struct mur_flaw *flaw);
+
+#endif
