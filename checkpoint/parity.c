@@ -96,12 +96,15 @@ void mur_parity_write(const char *path, const char *own_path, struct mur_parity 
     XXH3_state_t *hash = XXH3_createState();
     unsigned char *piece = malloc(PIECE_BYTES);
     uint64_t digest;
+    int can_all;
 
     if (!out || !own)
         mur_flaw_set(flaw, "cannot open %s: %s", out ? own_path : path, strerror(errno));
     if (!hash || !piece)
         mur_flaw_set(flaw, "there is no memory to make %s", path);
-    if (mur_flaw_agree(flaw, group)) {
+    can_all = !flaw->text[0];
+    MPI_Allreduce(MPI_IN_PLACE, &can_all, 1, MPI_INT, MPI_MIN, group);
+    if (can_all) {
         find_segment(parity, own, group);
         XXH3_64bits_reset(hash);
         write_head(out, path, hash, parity, flaw);

@@ -63,6 +63,20 @@ for redundancy in none partner xor; do
     on_three $redundancy "$redundancy: two are lost" 1
 done
 
+# A host that has room for the files and for one rank's parity: one group fails, the other does not; the job goes on.
+rm -rf a b c
+mkdir c
+if mount -t tmpfs -o nr_inodes=5 none c 2>/dev/null; then
+    trap 'umount "$scratch/c" 2>/dev/null; rm -rf "$scratch"' EXIT
+    export MUR_CKPT_RESTART=none
+    MUR_CKPT_INTERVAL=0.000001 on_three xor "a parity that has no room" 0
+    is_right "a parity that has no room" -1
+    grep -q "a snapshot cannot be written, and the job goes on without it: rank [45]: cannot open .*No space left" err ||
+        fail "a parity that has no room: $(cat err)"
+    [ -z "$(ls a b c | grep app)" ] || fail "a parity that has no room: left are $(ls -R a b c)"
+    umount c
+fi
+
 # Where the common directory has an older one, that is taken.
 export MUR_CKPT_PREFIX=$scratch/common MUR_CKPT_FLUSH=2 MUR_CKPT_RESTART=none
 rm -rf a b c
