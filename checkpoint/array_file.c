@@ -12,7 +12,7 @@
 
 enum { BLOCK_BYTES = 1 << 20 };
 
-MPI_Count mur_array_file_bytes(const struct mur_region *region)
+MPI_Count mur_array_file_bytes(const struct mur_data_region *region)
 {
     MPI_Count bytes = region->element_bytes;
 
@@ -21,13 +21,13 @@ MPI_Count mur_array_file_bytes(const struct mur_region *region)
     return bytes;
 }
 
-static bool is_empty(const struct mur_region *region)
+static bool is_empty(const struct mur_data_region *region)
 {
     return region->count == 0 || region->element_bytes == 0;
 }
 
 /* The view of this rank's block: elements of bytes, since the file has neither gaps nor types. */
-static bool set_view(MPI_File file, const struct mur_region *region, struct mur_flaw *flaw)
+static bool set_view(MPI_File file, const struct mur_data_region *region, struct mur_flaw *flaw)
 {
     MPI_Datatype element, block = MPI_BYTE;
     bool is_set;
@@ -51,7 +51,7 @@ static bool open_file(const char *path, int mode, MPI_Comm comm, MPI_File *file,
     return mur_flaw_of_mpi(flaw, path, MPI_File_open(comm, path, mode, MPI_INFO_NULL, file));
 }
 
-bool mur_array_file_write(const char *path, const struct mur_region *region, MPI_Comm comm, uint64_t *hash,
+bool mur_array_file_write(const char *path, const struct mur_data_region *region, MPI_Comm comm, uint64_t *hash,
                           struct mur_flaw *flaw)
 {
     MPI_File file;
@@ -67,7 +67,7 @@ bool mur_array_file_write(const char *path, const struct mur_region *region, MPI
     return mur_flaw_agree(flaw, comm) && mur_array_file_hash(path, mur_array_file_bytes(region), comm, hash, flaw);
 }
 
-bool mur_array_file_read(const char *path, const struct mur_region *region, MPI_Comm comm, struct mur_flaw *flaw)
+bool mur_array_file_read(const char *path, const struct mur_data_region *region, MPI_Comm comm, struct mur_flaw *flaw)
 {
     MPI_File file;
 

@@ -42,10 +42,10 @@ static void write_manifest(const char *path, int64_t version, int ranks, const u
         return;
     }
     fprintf(file, "murmur-checkpoint %d\nkind app\nversion %" PRId64 "\nranks %d\nregions %d\n", MANIFEST_FORMAT,
-            version, ranks, mur_regions.count);
-    for (int i = 0; i < mur_regions.count; i++)
-        if (mur_regions.at[i].kind == MUR_REGION_ARRAY)
-            fprintf(file, "array %d %lld %016" PRIx64 "\n", i, (long long)mur_array_file_bytes(&mur_regions.at[i]),
+            version, ranks, mur_data_regions.count);
+    for (int i = 0; i < mur_data_regions.count; i++)
+        if (mur_data_regions.at[i].kind == MUR_REGION_ARRAY)
+            fprintf(file, "array %d %lld %016" PRIx64 "\n", i, (long long)mur_array_file_bytes(&mur_data_regions.at[i]),
                     hashes[i]);
     fprintf(file, "end\n");
     if (fflush(file) != 0 || fsync(fileno(file)) != 0 || ferror(file))
@@ -57,11 +57,11 @@ static bool write_arrays(const char *directory, int64_t version, uint64_t *hashe
 {
     char path[PATH_MAX];
 
-    for (int i = 0; i < mur_regions.count; i++) {
-        if (mur_regions.at[i].kind != MUR_REGION_ARRAY)
+    for (int i = 0; i < mur_data_regions.count; i++) {
+        if (mur_data_regions.at[i].kind != MUR_REGION_ARRAY)
             continue;
         path_of_array(path, directory, version, true, i);
-        if (!mur_array_file_write(path, &mur_regions.at[i], comm, &hashes[i], flaw))
+        if (!mur_array_file_write(path, &mur_data_regions.at[i], comm, &hashes[i], flaw))
             return false;
     }
     return true;
@@ -71,7 +71,7 @@ bool mur_global_save(const struct mur_checkpoint_settings *settings, int64_t ver
                      struct mur_flaw *flaw)
 {
     struct mur_rank_file file = {.version = version};
-    uint64_t *hashes = calloc((size_t)mur_regions.count + 1, sizeof *hashes);
+    uint64_t *hashes = calloc((size_t)mur_data_regions.count + 1, sizeof *hashes);
     char path[PATH_MAX];
 
     MPI_Comm_rank(comm, &file.rank);
@@ -122,15 +122,15 @@ static void read_manifest(const char *path, int *ranks, uint64_t *hashes, struct
         sscanf(line, "ranks %d", ranks);
         sscanf(line, "regions %d", &regions);
         if (sscanf(line, "array %d %lld %" SCNx64, &number, &bytes, &hash) == 3 && number >= 0 &&
-            number < mur_regions.count)
+            number < mur_data_regions.count)
             hashes[number] = hash;
         has_end |= strcmp(line, "end\n") == 0;
     }
     fclose(file);
     if (format != MANIFEST_FORMAT || !has_end)
         mur_flaw_set(flaw, "%s is no whole manifest of this version of Murmur", path);
-    else if (regions != mur_regions.count)
-        mur_flaw_set(flaw, "it has %d regions, but %d are registered", regions, mur_regions.count);
+    else if (regions != mur_data_regions.count)
+        mur_flaw_set(flaw, "it has %d regions, but %d are registered", regions, mur_data_regions.count);
 }
 
 static void check_arrays(const char *directory, int64_t version, const uint64_t *hashes, MPI_Comm comm,
@@ -139,19 +139,20 @@ static void check_arrays(const char *directory, int64_t version, const uint64_t 
     char path[PATH_MAX];
     uint64_t hash;
 
-    for (int i = 0; i < mur_regions.count && !flaw->text[0]; i++) {
-        if (mur_regions.at[i].kind != MUR_REGION_ARRAY)
+    for (int i = 0; i < mur_data_regions.count && !flaw->text[0]; i++) {
+        if (mur_data_regions.at[i].kind != MUR_REGION_ARRAY)
             continue;
         path_of_array(path, directory, version, false, i);
-        if (mur_array_file_hash(path, mur_array_file_bytes(&mur_regions.at[i]), comm, &hash, flaw) && hash != hashes[i])
+        if (mur_array_file_hash(path, mur_array_file_bytes(&mur_data_regions.at[i]), comm, &hash, flaw) &&
+            hash != hashes[i])
             mur_flaw_set(flaw, "%s was altered: its checksum does not fit", path);
     }
 }
 
 static void refuse_private(int ranks, int ranks_now, struct mur_flaw *flaw)
 {
-    for (int i = 0; i < mur_regions.count; i++)
-        if (mur_regions.at[i].kind == MUR_REGION_PRIVATE) {
+    for (int i = 0; i < mur_data_regions.count; i++)
+        if (mur_data_regions.at[i].kind == MUR_REGION_PRIVATE) {
             mur_flaw_set(flaw,
                          "it was written by %d ranks, and there are %d now; region %d belongs to single ranks "
                          "(MPIX_Ckpt_register), and only shared data and arrays can be divided anew",
@@ -171,8 +172,8 @@ static void load_ranks(const char *path, bool is_same, MPI_Comm comm, struct mur
         mur_rank_file_load(path, !is_same, flaw);
     if (is_same || !mur_flaw_agree(flaw, comm))
         return;
-    for (int i = 0; i < mur_regions.count; i++) {
-        const struct mur_region *region = &mur_regions.at[i];
+    for (int i = 0; i < mur_data_regions.count; i++) {
+        const struct mur_data_region *region = &mur_data_regions.at[i];
 
         if (region->kind == MUR_REGION_SHARED)
             MPI_Bcast_c(region->address, region->count, region->datatype, 0, comm);
@@ -183,10 +184,10 @@ static void load_arrays(const char *directory, int64_t version, MPI_Comm comm, s
 {
     char path[PATH_MAX];
 
-    for (int i = 0; i < mur_regions.count; i++)
-        if (mur_regions.at[i].kind == MUR_REGION_ARRAY) {
+    for (int i = 0; i < mur_data_regions.count; i++)
+        if (mur_data_regions.at[i].kind == MUR_REGION_ARRAY) {
             path_of_array(path, directory, version, false, i);
-            mur_array_file_read(path, &mur_regions.at[i], comm, flaw);
+            mur_array_file_read(path, &mur_data_regions.at[i], comm, flaw);
         }
 }
 
@@ -194,7 +195,7 @@ static void load_arrays(const char *directory, int64_t version, MPI_Comm comm, s
 bool mur_global_restore(const struct mur_checkpoint_settings *settings, int64_t version, MPI_Comm comm,
                         struct mur_flaw *flaw)
 {
-    uint64_t *hashes = calloc((size_t)mur_regions.count + 1, sizeof *hashes);
+    uint64_t *hashes = calloc((size_t)mur_data_regions.count + 1, sizeof *hashes);
     struct mur_rank_file file;
     char path[PATH_MAX];
     int rank, ranks_now, ranks = 0;
@@ -212,7 +213,7 @@ bool mur_global_restore(const struct mur_checkpoint_settings *settings, int64_t 
         return false;
     }
     MPI_Bcast(&ranks, 1, MPI_INT, 0, comm);
-    MPI_Bcast(hashes, mur_regions.count, MPI_UINT64_T, 0, comm);
+    MPI_Bcast(hashes, mur_data_regions.count, MPI_UINT64_T, 0, comm);
     is_same = ranks == ranks_now;
     if (!is_same)
         refuse_private(ranks, ranks_now, flaw);

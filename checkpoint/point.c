@@ -10,7 +10,7 @@
 #include "checkpoint/global.h"
 #include "checkpoint/local.h"
 #include "checkpoint/murmur.h"
-#include "checkpoint/region.h"
+#include "checkpoint/data_region.h"
 #include "checkpoint/snapshots.h"
 
 static struct {
@@ -40,10 +40,10 @@ static int clean_up(MPI_Comm comm, int keyval, void *value, void *extra)
     (void)comm, (void)keyval, (void)value, (void)extra;
     MPI_Comm_free(&state.comm);
     mur_places_free(&state.places);
-    for (int i = 0; i < mur_regions.count; i++)
-        MPI_Type_free(&mur_regions.at[i].datatype);
-    free(mur_regions.at);
-    mur_regions = (struct mur_regions){NULL, 0};
+    for (int i = 0; i < mur_data_regions.count; i++)
+        MPI_Type_free(&mur_data_regions.at[i].datatype);
+    free(mur_data_regions.at);
+    mur_data_regions = (struct mur_data_regions){NULL, 0};
     return MPI_SUCCESS;
 }
 
@@ -61,7 +61,7 @@ static void compare_settings(struct mur_flaw *flaw)
 {
     const struct mur_checkpoint_settings *own = &state.settings;
     const int64_t mine[] = {own->prefix != NULL, own->local != NULL, own->restart, own->redundancy,
-                            own->group,          own->flush,         own->keep,    mur_regions.count};
+                            own->group,          own->flush,         own->keep,    mur_data_regions.count};
     int64_t least[sizeof mine / sizeof mine[0]], most[sizeof mine / sizeof mine[0]];
 
     MPI_Allreduce(mine, least, sizeof mine / sizeof mine[0], MPI_INT64_T, MPI_MIN, state.comm);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "checkpoint/hash.h"
-#include "checkpoint/region.h"
+#include "checkpoint/data_region.h"
 
 enum { FORMAT = 1, BUFFER_BYTES = 1 << 20 };
 
@@ -72,12 +72,12 @@ static bool get(void *owner, void *data, size_t bytes, struct mur_flaw *flaw)
     return true;
 }
 
-static void fill_row(struct mur_rank_row *row, const struct mur_region *region, bool has_data)
+static void fill_row(struct mur_rank_row *row, const struct mur_data_region *region, bool has_data)
 {
     memset(row, 0, sizeof *row);
     row->kind = region->kind;
     row->ndims = region->ndims;
-    row->bytes = has_data ? mur_region_bytes(region) : 0;
+    row->bytes = has_data ? mur_data_region_bytes(region) : 0;
     row->element_bytes = region->element_bytes;
     for (int i = 0; i < region->ndims; i++) {
         row->sizes[i] = region->sizes[i];
@@ -86,7 +86,7 @@ static void fill_row(struct mur_rank_row *row, const struct mur_region *region, 
     }
 }
 
-static bool has_data(const struct mur_region *region, bool has_arrays)
+static bool has_data(const struct mur_data_region *region, bool has_arrays)
 {
     return has_arrays || region->kind != MUR_REGION_ARRAY;
 }
@@ -96,7 +96,7 @@ static bool write_all(struct mur_rank_stream *stream, const struct mur_rank_file
     struct mur_rank_head head = {.format = FORMAT,
                                  .rank = file->rank,
                                  .ranks = file->ranks,
-                                 .regions = mur_regions.count,
+                                 .regions = mur_data_regions.count,
                                  .has_arrays = file->has_arrays,
                                  .version = file->version,
                                  .bytes = sizeof head + sizeof(uint64_t)};
@@ -104,19 +104,20 @@ static bool write_all(struct mur_rank_stream *stream, const struct mur_rank_file
     uint64_t hash;
 
     memcpy(head.magic, magic, sizeof magic);
-    for (int i = 0; i < mur_regions.count; i++) {
-        fill_row(&row, &mur_regions.at[i], has_data(&mur_regions.at[i], file->has_arrays));
+    for (int i = 0; i < mur_data_regions.count; i++) {
+        fill_row(&row, &mur_data_regions.at[i], has_data(&mur_data_regions.at[i], file->has_arrays));
         head.bytes += (int64_t)sizeof row + row.bytes;
     }
     if (!put(stream, &head, sizeof head, flaw))
         return false;
-    for (int i = 0; i < mur_regions.count; i++) {
-        fill_row(&row, &mur_regions.at[i], has_data(&mur_regions.at[i], file->has_arrays));
+    for (int i = 0; i < mur_data_regions.count; i++) {
+        fill_row(&row, &mur_data_regions.at[i], has_data(&mur_data_regions.at[i], file->has_arrays));
         if (!put(stream, &row, sizeof row, flaw))
             return false;
     }
-    for (int i = 0; i < mur_regions.count; i++)
-        if (has_data(&mur_regions.at[i], file->has_arrays) && !mur_region_read(&mur_regions.at[i], put, stream, flaw))
+    for (int i = 0; i < mur_data_regions.count; i++)
+        if (has_data(&mur_data_regions.at[i], file->has_arrays) &&
+            !mur_data_region_read(&mur_data_regions.at[i], put, stream, flaw))
             return false;
     hash = XXH3_64bits_digest(stream->hash);
     return put(stream, &hash, sizeof hash, flaw);
@@ -177,7 +178,7 @@ bool mur_rank_file_check(const char *path, struct mur_rank_file *file, struct mu
     return is_whole;
 }
 
-static bool row_fits(const struct mur_rank_row *row, const struct mur_region *region, int number, bool has_arrays,
+static bool row_fits(const struct mur_rank_row *row, const struct mur_data_region *region, int number, bool has_arrays,
                      bool shared_only, const char *path, struct mur_flaw *flaw)
 {
     struct mur_rank_row expected;
@@ -206,23 +207,24 @@ static bool read_all(const char *path, bool is_load, bool shared_only, struct mu
     struct mur_rank_row *rows = NULL;
     bool is_fine = open_stream(&stream, path, "re", flaw) && get_head(&stream, &head, flaw);
 
-    if (is_fine && head.regions != mur_regions.count)
-        is_fine = mur_flaw_set(flaw, "%s has %d regions, but %d are registered", path, head.regions, mur_regions.count);
+    if (is_fine && head.regions != mur_data_regions.count)
+        is_fine =
+            mur_flaw_set(flaw, "%s has %d regions, but %d are registered", path, head.regions, mur_data_regions.count);
     if (is_fine) {
         rows = calloc((size_t)head.regions + 1, sizeof *rows);
         is_fine = (rows || mur_flaw_set(flaw, "there is no memory to read %s", path)) &&
                   get(&stream, rows, (size_t)head.regions * sizeof *rows, flaw);
     }
     for (int i = 0; is_fine && i < head.regions; i++)
-        is_fine = row_fits(&rows[i], &mur_regions.at[i], i, head.has_arrays, shared_only, path, flaw);
+        is_fine = row_fits(&rows[i], &mur_data_regions.at[i], i, head.has_arrays, shared_only, path, flaw);
     for (int i = 0; is_fine && is_load && i < head.regions; i++) {
-        const struct mur_region *region = &mur_regions.at[i];
+        const struct mur_data_region *region = &mur_data_regions.at[i];
 
         if (shared_only && region->kind != MUR_REGION_SHARED)
             is_fine = fseeko(stream.file, (off_t)rows[i].bytes, SEEK_CUR) == 0 ||
                       mur_flaw_set(flaw, "cannot read %s: %s", path, strerror(errno));
         else if (has_data(region, head.has_arrays))
-            is_fine = mur_region_write(region, get, &stream, flaw);
+            is_fine = mur_data_region_write(region, get, &stream, flaw);
     }
     free(rows);
     close_stream(&stream);

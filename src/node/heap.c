@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The heap of memory that the node can reach. Others map whole tracts, so few large ones are better than many small
- * ones: a field is a tract of 32 MiB that is divided as in a buddy system (Knuth, The Art of Computer Programming 1,
+/* The heap of memory that the node can reach. Others map whole regions, so few large ones are better than many small
+ * ones: a slab is a region of 32 MiB that is divided as in a buddy system (Knuth, The Art of Computer Programming 1,
  * 2.5): blocks of 2^n units, each aligned to its size; one that is too large is halved, and a free half joins its
  * other half. All that is known of the blocks stands beside the memory, which users may overwrite and others see.
- * Larger pieces have a tract each.
+ * Larger pieces have a region each.
  *
  * Pages that were never touched take no memory. Those of freed blocks are kept, so that who allocates in a loop meets
  * no page faults, until they are many. */
@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 
-#include "node/tract.h"
+#include "node/region.h"
 
 enum {
     UNIT_SHIFT = 6,
@@ -22,8 +22,8 @@ enum {
     PAGE = 4096,
 };
 enum { NONE = UINT32_MAX };
-static const size_t FIELD_BYTES = (size_t)UNITS << UNIT_SHIFT, BASE_ALIGNMENT = (size_t)2 << 20;
-static const size_t KEPT_MAX = (size_t)16 << 20; /* bytes of a field's freed blocks whose pages are kept */
+static const size_t SLAB_BYTES = (size_t)UNITS << UNIT_SHIFT, BASE_ALIGNMENT = (size_t)2 << 20;
+static const size_t KEPT_MAX = (size_t)16 << 20; /* bytes of a slab's freed blocks whose pages are kept */
 
 enum { IS_FREE = 0x80, INSIDE = 0x7f /* no block starts here */ };
 
@@ -31,8 +31,8 @@ struct link {
     uint32_t next, previous;
 };
 
-struct field {
-    struct field *next;
+struct slab {
+    struct slab *next;
     char *memory;
     size_t bytes;
     size_t used;            /* bytes of blocks given out, */
@@ -42,71 +42,71 @@ struct field {
     uint32_t first[ORDERS]; /* free block of each order */
 };
 
-static struct field *fields;
+static struct slab *slabs;
 
-static void push(struct field *field, uint32_t unit, int order)
+static void push(struct slab *slab, uint32_t unit, int order)
 {
-    uint32_t next = field->first[order];
+    uint32_t next = slab->first[order];
 
-    field->orders[unit] = (uint8_t)(order | IS_FREE);
-    field->links[unit] = (struct link){.next = next, .previous = NONE};
+    slab->orders[unit] = (uint8_t)(order | IS_FREE);
+    slab->links[unit] = (struct link){.next = next, .previous = NONE};
     if (next != NONE)
-        field->links[next].previous = unit;
-    field->first[order] = unit;
+        slab->links[next].previous = unit;
+    slab->first[order] = unit;
 }
 
-static void take(struct field *field, uint32_t unit, int order)
+static void take(struct slab *slab, uint32_t unit, int order)
 {
-    struct link link = field->links[unit];
+    struct link link = slab->links[unit];
 
     if (link.previous == NONE)
-        field->first[order] = link.next;
+        slab->first[order] = link.next;
     else
-        field->links[link.previous].next = link.next;
+        slab->links[link.previous].next = link.next;
     if (link.next != NONE)
-        field->links[link.next].previous = link.previous;
-    field->orders[unit] = INSIDE;
+        slab->links[link.next].previous = link.previous;
+    slab->orders[unit] = INSIDE;
 }
 
-static struct field *add_field(size_t bytes, bool is_divided)
+static struct slab *add_slab(size_t bytes, bool is_divided)
 {
-    struct field *field = calloc(1, sizeof *field);
+    struct slab *slab = calloc(1, sizeof *slab);
 
-    if (!field)
+    if (!slab)
         return NULL;
     if (is_divided) {
-        field->orders = malloc(UNITS * sizeof *field->orders);
-        field->links = malloc(UNITS * sizeof *field->links);
+        slab->orders = malloc(UNITS * sizeof *slab->orders);
+        slab->links = malloc(UNITS * sizeof *slab->links);
     }
-    field->memory = !is_divided || (field->orders && field->links) ? mur_tract_make(bytes) : NULL;
-    if (!field->memory) {
-        free(field->orders);
-        free(field->links);
-        free(field);
+    slab->memory = !is_divided || (slab->orders && slab->links) ? mur_region_make(bytes) : NULL;
+    if (!slab->memory) {
+        free(slab->orders);
+        free(slab->links);
+        free(slab);
         return NULL;
     }
-    field->bytes = bytes;
+    slab->bytes = bytes;
     if (is_divided) {
         for (int order = 0; order < ORDERS; order++)
-            field->first[order] = NONE;
-        push(field, 0, ORDERS - 1);
+            slab->first[order] = NONE;
+        push(slab, 0, ORDERS - 1);
     }
-    field->next = fields;
-    fields = field;
-    return field;
+    slab->next = slabs;
+    slabs = slab;
+    return slab;
 }
 
-static void drop(struct field *field)
+static void drop(struct slab *slab)
 {
-    struct field **link = &fields;
+    struct slab **link = &slabs;
 
-    while (*link != field)
+    while (*link != slab)
         link = &(*link)->next;
-    *link = field->next;
-    mur_tract_discard(field->memory);
-    free(field->orders);
-    free(field->links);
-    free(field);
+    *link = slab->next;
+    mur_region_discard(slab->memory);
+    free(slab->orders);
+    free(slab->links);
+    free(slab);
 }
 
 static size_t block_bytes(int order)
@@ -114,25 +114,25 @@ static size_t block_bytes(int order)
     return (size_t)1 << (order + UNIT_SHIFT);
 }
 
-static void *get_block(struct field *field, int order)
+static void *get_block(struct slab *slab, int order)
 {
     int found = order;
     uint32_t unit;
 
-    while (found < ORDERS && field->first[found] == NONE)
+    while (found < ORDERS && slab->first[found] == NONE)
         found++;
     if (found == ORDERS)
         return NULL;
-    unit = field->first[found];
-    take(field, unit, found);
+    unit = slab->first[found];
+    take(slab, unit, found);
     while (found > order) {
         found--;
-        push(field, unit + (1u << found), found);
+        push(slab, unit + (1u << found), found);
     }
-    field->orders[unit] = (uint8_t)order;
-    field->used += block_bytes(order);
-    field->kept -= field->kept < block_bytes(order) ? field->kept : block_bytes(order);
-    return field->memory + ((size_t)unit << UNIT_SHIFT);
+    slab->orders[unit] = (uint8_t)order;
+    slab->used += block_bytes(order);
+    slab->kept -= slab->kept < block_bytes(order) ? slab->kept : block_bytes(order);
+    return slab->memory + ((size_t)unit << UNIT_SHIFT);
 }
 
 static int order_of(size_t bytes)
@@ -147,75 +147,75 @@ static int order_of(size_t bytes)
 void *mur_heap_get(size_t bytes, size_t alignment)
 {
     size_t room = bytes > alignment ? bytes : alignment;
-    struct field *field;
+    struct slab *slab;
     void *memory = NULL;
     int order;
 
     if (alignment > BASE_ALIGNMENT)
         return NULL;
-    if (room > FIELD_BYTES / 2) {
-        field = add_field(bytes, false);
-        return field ? field->memory : NULL;
+    if (room > SLAB_BYTES / 2) {
+        slab = add_slab(bytes, false);
+        return slab ? slab->memory : NULL;
     }
     order = order_of(room);
-    for (field = fields; field && !memory; field = field->next)
-        if (field->orders)
-            memory = get_block(field, order);
-    if (!memory && (field = add_field(FIELD_BYTES, true)))
-        memory = get_block(field, order);
+    for (slab = slabs; slab && !memory; slab = slab->next)
+        if (slab->orders)
+            memory = get_block(slab, order);
+    if (!memory && (slab = add_slab(SLAB_BYTES, true)))
+        memory = get_block(slab, order);
     return memory;
 }
 
-static void put_block(struct field *field, uint32_t unit)
+static void put_block(struct slab *slab, uint32_t unit)
 {
-    int order = field->orders[unit];
+    int order = slab->orders[unit];
 
     for (; order < ORDERS - 1; order++) {
         uint32_t other = unit ^ 1u << order;
 
-        if (field->orders[other] != (order | IS_FREE))
+        if (slab->orders[other] != (order | IS_FREE))
             break;
-        take(field, other, order);
-        field->orders[unit] = INSIDE;
+        take(slab, other, order);
+        slab->orders[unit] = INSIDE;
         unit = unit < other ? unit : other;
     }
-    push(field, unit, order);
+    push(slab, unit, order);
 }
 
-static void keep_or_empty(struct field *field, const void *memory, size_t bytes)
+static void keep_or_empty(struct slab *slab, const void *memory, size_t bytes)
 {
-    if (bytes >= PAGE && field->kept + bytes > KEPT_MAX)
-        mur_tract_empty(memory, bytes);
+    if (bytes >= PAGE && slab->kept + bytes > KEPT_MAX)
+        mur_region_empty(memory, bytes);
     else
-        field->kept += bytes;
+        slab->kept += bytes;
 }
 
-/* One field stays: what is allocated next needs it. */
-static bool is_last(const struct field *field)
+/* One slab stays: what is allocated next needs it. */
+static bool is_last(const struct slab *slab)
 {
-    for (const struct field *other = fields; other; other = other->next)
-        if (other != field && other->orders)
+    for (const struct slab *other = slabs; other; other = other->next)
+        if (other != slab && other->orders)
             return false;
     return true;
 }
 
 void mur_heap_put(void *memory)
 {
-    struct field *field = fields;
+    struct slab *slab = slabs;
     uint32_t unit;
     size_t bytes;
 
-    while ((uintptr_t)memory < (uintptr_t)field->memory || (uintptr_t)memory - (uintptr_t)field->memory >= field->bytes)
-        field = field->next;
-    if (!field->orders) {
-        drop(field);
+    while ((uintptr_t)memory < (uintptr_t)slab->memory || (uintptr_t)memory - (uintptr_t)slab->memory >= slab->bytes)
+        slab = slab->next;
+    if (!slab->orders) {
+        drop(slab);
         return;
     }
-    unit = (uint32_t)((size_t)((char *)memory - field->memory) >> UNIT_SHIFT);
-    bytes = block_bytes(field->orders[unit]);
-    field->used -= bytes;
-    keep_or_empty(field, memory, bytes);
-    put_block(field, unit);
-    if (!field->used && !is_last(field))
-        drop(field);
+    unit = (uint32_t)((size_t)((char *)memory - slab->memory) >> UNIT_SHIFT);
+    bytes = block_bytes(slab->orders[unit]);
+    slab->used -= bytes;
+    keep_or_empty(slab, memory, bytes);
+    put_block(slab, unit);
+    if (!slab->used && !is_last(slab))
+        drop(slab);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Memory for users that the other ranks of the node can reach: pieces of tracts (node/tract.h), of any size. The
+/* Memory for users that the other ranks of the node can reach: pieces of regions (node/region.h), of any size. The
  * engine's lock is held. */
 #ifndef MUR_NODE_HEAP_H
 #define MUR_NODE_HEAP_H

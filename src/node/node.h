@@ -10,8 +10,8 @@
  *   copy.c     copies between this process's memory and that of another process of the node, without its help
  *   wake.c     sleeping, and waking those who sleep
  *   cores.c    whether every rank can have a core of its own
- *   tract.c    memory that any rank of the node finds by its address
- *   heap.c     pieces of tracts, for MPI_Alloc_mem and windows
+ *   region.c    memory that any rank of the node finds by its address
+ *   heap.c     pieces of regions, for MPI_Alloc_mem and windows
  *
  * A process of the node has a local rank, from 0 on, in the order of the ranks. "Near" is a process whose memory this
  * one may use; one on the same node may be far if the user wants it to be reached by the network (MUR_TRANSPORT,

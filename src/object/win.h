@@ -71,7 +71,7 @@ struct mur_win_target {
     uint8_t reported;                /* the same as the rank has told us */
     uint32_t flushes;                /* asked for and not answered yet */
     struct mur_win_control *control; /* NULL: its locks are reached by message */
-    uint64_t kept;                   /* token of the tract that `memory` lies in, if it is of the rank's own; or 0 */
+    uint64_t kept;                   /* token of the region that `memory` lies in, if it is of the rank's own; or 0 */
     struct mur_rma_desk *desk;       /* for what it may do for us while it waits; or NULL */
     uint16_t lonely;                 /* large operations that it might have taken part in, and has not */
     uint16_t skips;                  /* operations that try none, since the latest try found nobody there */

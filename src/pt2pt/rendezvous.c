@@ -48,7 +48,7 @@
 #include "datatype/layout.h"
 #include "engine/claim.h"
 #include "node/node.h"
-#include "node/tract.h"
+#include "node/region.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
@@ -128,7 +128,7 @@ static struct mur_transfer *transfer_named(const struct mur_peer *peer, uint64_t
 
 static void find_spot(const void *buffer, size_t bytes, struct mur_spot *spot)
 {
-    if (!mur_tract_find(buffer, bytes, spot))
+    if (!mur_region_find(buffer, bytes, spot))
         spot->token = 0;
 }
 
@@ -241,7 +241,7 @@ static bool copy(struct mur_request *request, const struct mur_transfer *transfe
                  uint64_t bytes)
 {
     const struct mur_spot *spot = is_sender ? &transfer->target_spot : &transfer->source_spot;
-    char *here = request->buffer + start, *there = spot->token ? mur_tract_reach(spot) : NULL;
+    char *here = request->buffer + start, *there = spot->token ? mur_region_reach(spot) : NULL;
     struct mur_peer *peer = request->peer;
 
     if (!there)

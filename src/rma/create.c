@@ -22,7 +22,7 @@
 #include "comm/create.h"
 #include "engine/engine.h"
 #include "node/node.h"
-#include "node/tract.h"
+#include "node/region.h"
 #include "object/attribute.h"
 #include "object/info.h"
 #include "rma/rma.h"
@@ -214,14 +214,14 @@ static int map_segment(struct mur_win *win, int leader, uint64_t *tokens)
         win->token = tokens[leader];
     rc = win->segment ? MPI_SUCCESS : map_provided(win, leader);
     if (!rc && win->near_count > 1)
-        mur_tract_add(win->segment, win->segment_bytes, win->token);
+        mur_region_add(win->segment, win->segment_bytes, win->token);
     return rc;
 }
 
 static void unmap(struct mur_win *win)
 {
     if (win->segment)
-        mur_tract_remove(win->segment);
+        mur_region_remove(win->segment);
     if (win->segment && win->near_count > 1)
         mur_node_unmap(win->segment, win->segment_bytes);
     else if (win->segment)
@@ -260,7 +260,7 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
     if (rank != win->rank && !mur_settings.rma_direct)
         return;
     target->control = (struct mur_win_control *)((char *)win->segment + (size_t)number * control_bytes(win));
-    if (rank != win->rank && part->spot.token && (target->memory = mur_tract_keep(&part->spot)))
+    if (rank != win->rank && part->spot.token && (target->memory = mur_region_keep(&part->spot)))
         target->kept = part->spot.token;
     if (rank == win->rank || target->memory)
         target->way = MUR_WAY_LOADS;
@@ -352,7 +352,7 @@ static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,
                                      .hints = (int32_t)win->hints};
     if (!rc && win->flavor == MPI_WIN_FLAVOR_CREATE && size)
-        mur_tract_find(*base_p, (size_t)size, &parts[win->rank].spot);
+        mur_region_find(*base_p, (size_t)size, &parts[win->rank].spot);
     rc = tell_parts(win, parts, rc);
     if (rc)
         return rc;
@@ -378,7 +378,7 @@ static void destroy(struct mur_win *win)
         mur_rma_queue_free(win->targets[i].queue);
         free(win->targets[i].bulk);
         if (win->targets[i].kept)
-            mur_tract_release(win->targets[i].kept);
+            mur_region_release(win->targets[i].kept);
     }
     mur_win_destroy(win);
 }

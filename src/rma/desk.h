@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 #include "engine/claim.h"
-#include "node/tract.h"
+#include "node/region.h"
 
 /* Free is 0: the engine looks for anything else. */
 enum {

@@ -76,8 +76,8 @@ static bool describe(const struct mur_rma_arguments *a, enum mur_rma_kind kind, 
         return false;
     task->piece = (uint32_t)piece;
     task->pieces = (uint32_t)((bytes + piece - 1) / piece);
-    return (task->reduction == MUR_REDUCE_NO_OP || mur_tract_find(a->origin, bytes, &task->origin)) &&
-           (!a->result || mur_tract_find(a->result, bytes, &task->result));
+    return (task->reduction == MUR_REDUCE_NO_OP || mur_region_find(a->origin, bytes, &task->origin)) &&
+           (!a->result || mur_region_find(a->result, bytes, &task->result));
 }
 
 /* The origin's pieces; returns how many the target has claimed. */
@@ -180,8 +180,8 @@ bool mur_rma_joint_serve(struct mur_rma_joint *joint)
 
     if (!read_task(joint, &number, &task) || !(win = mur_win_of_context(task.context)))
         return false;
-    origin = task.origin.token ? mur_tract_reach(&task.origin) : NULL;
-    result = task.result.token ? mur_tract_reach(&task.result) : NULL;
+    origin = task.origin.token ? mur_region_reach(&task.origin) : NULL;
+    result = task.result.token ? mur_region_reach(&task.result) : NULL;
     if ((task.origin.token && !origin) || (task.result.token && !result))
         return false;
     part = mur_claim_take(&joint->claim, number, task.pieces, MUR_CLAIM_BACK, &one_piece);

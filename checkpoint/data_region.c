@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Registration; and packing, which takes pieces of whole elements, so that a region of gigabytes needs no second one.
  */
-#include "checkpoint/region.h"
+#include "checkpoint/data_region.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 
 enum { PIECE_BYTES = 4 << 20 };
 
-struct mur_regions mur_regions;
+struct mur_data_regions mur_data_regions;
 
 static int refuse(int error_class, const char *call, const char *why)
 {
@@ -20,42 +20,42 @@ static int refuse(int error_class, const char *call, const char *why)
     return mur_flaw_raise(&flaw, MPI_COMM_SELF, error_class);
 }
 
-static int add(const char *call, struct mur_region *region, MPI_Datatype datatype)
+static int add(const char *call, struct mur_data_region *region, MPI_Datatype datatype)
 {
-    struct mur_region *grown;
+    struct mur_data_region *grown;
     MPI_Count lower, true_lower, true_extent;
 
     if (region->count < 0)
         return refuse(MPI_ERR_COUNT, call, "the count is negative");
     if (!region->address && region->count > 0)
         return refuse(MPI_ERR_BUFFER, call, "the address is null");
-    for (int i = 0; i < mur_regions.count; i++)
-        if (region->count > 0 && mur_regions.at[i].address == region->address)
+    for (int i = 0; i < mur_data_regions.count; i++)
+        if (region->count > 0 && mur_data_regions.at[i].address == region->address)
             return refuse(MPI_ERR_BUFFER, call, "this address is registered already");
-    grown = realloc(mur_regions.at, (size_t)(mur_regions.count + 1) * sizeof *grown);
+    grown = realloc(mur_data_regions.at, (size_t)(mur_data_regions.count + 1) * sizeof *grown);
     if (!grown)
         return refuse(MPI_ERR_NO_MEM, call, "there is no memory for it");
-    mur_regions.at = grown;
+    mur_data_regions.at = grown;
     if (MPI_Type_size_c(datatype, &region->element_bytes) != MPI_SUCCESS ||
         MPI_Type_get_extent_c(datatype, &lower, &region->extent) != MPI_SUCCESS ||
         MPI_Type_get_true_extent_c(datatype, &true_lower, &true_extent) != MPI_SUCCESS ||
         MPI_Type_dup(datatype, &region->datatype) != MPI_SUCCESS)
         return MPI_ERR_TYPE;
     region->is_dense = true_lower == 0 && true_extent == region->element_bytes && region->extent == true_extent;
-    grown[mur_regions.count++] = *region;
+    grown[mur_data_regions.count++] = *region;
     return MPI_SUCCESS;
 }
 
 int MPIX_Ckpt_register(void *address, MPI_Count count, MPI_Datatype datatype)
 {
-    struct mur_region region = {.kind = MUR_REGION_PRIVATE, .address = address, .count = count};
+    struct mur_data_region region = {.kind = MUR_REGION_PRIVATE, .address = address, .count = count};
 
     return add("MPIX_Ckpt_register", &region, datatype);
 }
 
 int MPIX_Ckpt_register_shared(void *address, MPI_Count count, MPI_Datatype datatype)
 {
-    struct mur_region region = {.kind = MUR_REGION_SHARED, .address = address, .count = count};
+    struct mur_data_region region = {.kind = MUR_REGION_SHARED, .address = address, .count = count};
 
     return add("MPIX_Ckpt_register_shared", &region, datatype);
 }
@@ -64,7 +64,7 @@ int MPIX_Ckpt_register_array(void *address, MPI_Datatype element, int ndims, con
                              const MPI_Count subsizes[], const MPI_Count starts[], int order)
 {
     static const char call[] = "MPIX_Ckpt_register_array";
-    struct mur_region region = {
+    struct mur_data_region region = {
         .kind = MUR_REGION_ARRAY, .address = address, .count = 1, .ndims = ndims, .order = order};
 
     if (ndims < 1 || ndims > MUR_REGION_DIMS_MAX)
@@ -86,25 +86,26 @@ int MPIX_Ckpt_deregister(void *address)
 {
     int i = 0;
 
-    while (i < mur_regions.count && mur_regions.at[i].address != address)
+    while (i < mur_data_regions.count && mur_data_regions.at[i].address != address)
         i++;
-    if (i == mur_regions.count)
+    if (i == mur_data_regions.count)
         return refuse(MPI_ERR_BUFFER, "MPIX_Ckpt_deregister", "nothing is registered at this address");
-    MPI_Type_free(&mur_regions.at[i].datatype);
-    mur_regions.count--;
-    memmove(&mur_regions.at[i], &mur_regions.at[i + 1], (size_t)(mur_regions.count - i) * sizeof *mur_regions.at);
+    MPI_Type_free(&mur_data_regions.at[i].datatype);
+    mur_data_regions.count--;
+    memmove(&mur_data_regions.at[i], &mur_data_regions.at[i + 1],
+            (size_t)(mur_data_regions.count - i) * sizeof *mur_data_regions.at);
     return MPI_SUCCESS;
 }
 
 /* Elements in one piece: at least one. */
-static MPI_Count step_of(const struct mur_region *region)
+static MPI_Count step_of(const struct mur_data_region *region)
 {
     MPI_Count fit = region->element_bytes ? PIECE_BYTES / region->element_bytes : region->count;
 
     return fit > 1 ? fit : 1;
 }
 
-static bool pass(const struct mur_region *region, bool is_read, mur_region_flow *flow, void *owner,
+static bool pass(const struct mur_data_region *region, bool is_read, mur_data_region_flow *flow, void *owner,
                  struct mur_flaw *flaw)
 {
     const MPI_Count step = step_of(region);
@@ -136,12 +137,14 @@ static bool pass(const struct mur_region *region, bool is_read, mur_region_flow 
     return is_passed;
 }
 
-bool mur_region_read(const struct mur_region *region, mur_region_flow *flow, void *owner, struct mur_flaw *flaw)
+bool mur_data_region_read(const struct mur_data_region *region, mur_data_region_flow *flow, void *owner,
+                          struct mur_flaw *flaw)
 {
     return pass(region, true, flow, owner, flaw);
 }
 
-bool mur_region_write(const struct mur_region *region, mur_region_flow *flow, void *owner, struct mur_flaw *flaw)
+bool mur_data_region_write(const struct mur_data_region *region, mur_data_region_flow *flow, void *owner,
+                           struct mur_flaw *flaw)
 {
     return pass(region, false, flow, owner, flaw);
 }
