@@ -33,7 +33,7 @@ struct mur_counters {
     uint64_t collectives[MUR_COUNTED_KINDS];
     uint64_t board_collectives, schedules;
     /* one-sided */
-    uint64_t puts, put_bytes, gets, get_bytes, accumulates, rma_messages, errands, errands_done;
+    uint64_t puts, put_bytes, gets, get_bytes, accumulates, rma_messages, assists, assists_done;
     uint64_t joint_operations, joint_pieces;
     /* files */
     uint64_t file_reads, file_read_bytes, file_writes, file_write_bytes;

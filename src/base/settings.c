@@ -74,7 +74,7 @@ const struct mur_setting mur_setting_table[] = {
      "1: ranks compare what they ask for before each collective: operation, root, counts, datatypes"},
     {"MUR_RMA_DIRECT", "rma", "0 or 1", 1, 0, 1, SETTING(rma_direct), MUR_ANY_TIME, true,
      "one-sided operations reach the memory of ranks of the node directly; 0 uses messages for everything"},
-    {"MUR_RMA_ERRAND_MAX", "rma", "bytes", 8192, 0, 16384, SETTING(rma_errand_max), MUR_ANY_TIME, false,
+    {"MUR_RMA_ASSIST_MAX", "rma", "bytes", 8192, 0, 16384, SETTING(rma_assist_max), MUR_ANY_TIME, false,
      "largest operation that a rank of the node performs for another while it polls; 0: none, system calls copy it"},
     {"MUR_RMA_PATIENCE", "rma", "nanoseconds", 2000, 0, 1000000000, SETTING(rma_patience), MUR_ANY_TIME, false,
      "how long such an operation waits for the rank before it is copied"},
@@ -139,22 +139,42 @@ static bool parse(const struct mur_setting *setting, const char *text, long *val
     return !*end && *value >= setting->minimum && *value <= setting->maximum;
 }
 
-/* Returns how many values were no good, the first of them described. */
+/* Names of before, which are valid for one more release. */
+static const struct {
+    const char *name, *now;
+} former_names[] = {{"MUR_RMA_ERRAND_MAX", "MUR_RMA_ASSIST_MAX"}};
+
+/* What the environment says of a setting; *former is the name by which it does, if that is one of before, else NULL. */
+static const char *text_of(const struct mur_setting *setting, const char **former)
+{
+    const char *text = getenv(setting->name);
+
+    *former = NULL;
+    for (size_t i = 0; !text && i < sizeof former_names / sizeof former_names[0]; i++)
+        if (!strcmp(former_names[i].now, setting->name) && (text = getenv(former_names[i].name)))
+            *former = former_names[i].name;
+    return text;
+}
+
+/* Returns how many values are to be spoken of, the first of them described. */
 static int read_all(char *complaint, size_t bytes)
 {
     int complaints = 0;
 
     for (size_t i = 0; i < mur_setting_count; i++) {
         const struct mur_setting *setting = &mur_setting_table[i];
-        const char *text = getenv(setting->name);
+        const char *former, *text = text_of(setting, &former);
         long value;
 
         *mur_setting_value(setting) = setting->default_value;
         if (!text || !*text)
             continue;
-        if (parse(setting, text, &value))
+        if (parse(setting, text, &value)) {
             *mur_setting_value(setting) = value;
-        else if (complaints++ == 0)
+            if (former && complaints++ == 0)
+                snprintf(complaint, bytes, "%s is called %s now; the old name is valid until the next release", former,
+                         setting->name);
+        } else if (complaints++ == 0)
             snprintf(complaint, bytes, "%s is '%s', but must be a number (%s) from %ld to %ld; %ld is used instead",
                      setting->name, text, setting->unit, setting->minimum, setting->maximum, setting->default_value);
     }

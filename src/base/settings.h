@@ -28,7 +28,7 @@ struct mur_settings {
     long coll_line_ns;
     long coll_reproducible;
     long coll_check;
-    long rma_direct, rma_errand_max, rma_patience, rma_joint;
+    long rma_direct, rma_assist_max, rma_patience, rma_joint;
     long progress_thread;
     long check; /* enum mur_strictness */
     long io_shared;

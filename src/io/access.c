@@ -82,7 +82,7 @@ static bool run_blocking(struct mur_task *task, bool *is_over)
 
 static void run_collective(struct mur_access *access)
 {
-    access->shared.ticket = access->file->area->started++;
+    access->shared.ticket = access->file->shared->started++;
     access->task.run = run_blocking;
     if (mur_two_phase_step(access))
         return;
@@ -92,7 +92,7 @@ static void run_collective(struct mur_access *access)
 
 int mur_access_run(struct mur_access *access, size_t *bytes)
 {
-    if (is_shared(access) && !access->file->area)
+    if (is_shared(access) && !access->file->shared)
         mur_messages_run(access);
     else if (is_shared(access))
         run_collective(access);
@@ -161,12 +161,12 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     access->error = rc;
     access->task.run = run_nonblocking;
     *request_p = request;
-    if (is_shared(access) && !access->file->area) {
+    if (is_shared(access) && !access->file->shared) {
         mur_messages_start(access);
         return MPI_SUCCESS;
     }
     if (is_shared(access))
-        access->shared.ticket = access->file->area->started++;
+        access->shared.ticket = access->file->shared->started++;
     if (launch(access))
         mur_access_complete(access);
     else

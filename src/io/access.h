@@ -3,9 +3,9 @@
  *
  *   begun      mur_access_begin describes it, and converts what is to be written to the file's data representation
  *   performed  by steps, each a bounded piece of work that does not wait: in a loop by a call that blocks, by progress
- *              otherwise. An independent access steps by itself (independent.c); a collective one through panes in
- * memory that the ranks share (two_phase_shared.c), or as a schedule of messages (two_phase_messages.c) ended
- * mur_access_end converts what was read, and tells how much it was
+ *              otherwise. An independent access steps by itself (independent.c); a collective one through collective
+ * buffers in memory that the ranks share (two_phase_shared.c), or as a schedule of messages (two_phase_messages.c)
+ * ended mur_access_end converts what was read, and tells how much it was
  *
  * A collective access that cannot take part (access->error is set from the start) is performed all the same, without
  * data: so all ranks hear of the error and none waits. */
@@ -13,7 +13,7 @@
 #define MUR_IO_ACCESS_H
 
 #include "engine/engine.h"
-#include "io/area.h"
+#include "io/shared_state.h"
 #include "io/file.h"
 #include "io/independent.h"
 
@@ -28,18 +28,18 @@ struct mur_access_data {
 /* plan.c: what a collective access is, and this rank's part in it. */
 struct mur_access_plan {
     struct mur_span all; /* of all ranks together */
-    MPI_Offset origin;   /* of pane 0 in the file */
+    MPI_Offset origin;   /* of collective buffer 0 in the file */
     bool is_alone;       /* this rank needs no exchange */
     bool is_at_end;      /* of the file: there is nothing more to read */
 };
 
-/* two_phase_shared.c: the way through panes in memory that the ranks share. */
+/* two_phase_shared.c: the way through collective buffers in memory that the ranks share. */
 struct mur_access_shared {
     int stage, next;
     uint64_t ticket, number;
-    uint64_t pane, panes; /* the next one, of so many */
-    uint64_t marked;      /* panes of a sparse read that have been marked, */
-    size_t ahead;         /* and bytes of the stream in them */
+    uint64_t cb, cbs; /* the next one, of so many */
+    uint64_t marked;  /* collective buffers of a sparse read that have been marked, */
+    size_t ahead;     /* and bytes of the stream in them */
     bool is_exact, is_sparse;
     int failed_rank; /* who had the error of the access to the file */
 };
@@ -75,7 +75,7 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
 
 /* plan.c: what this rank wants of a collective access, and what becomes of it; access->plan.all is the sum. A rank that
  * is alone after the span has to perform its part by mur_independent_step before it asks for the plan. */
-enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_PANES };
+enum mur_plan { MUR_PLAN_NOTHING, MUR_PLAN_DIRECT, MUR_PLAN_CBS };
 bool mur_access_is_alone(const struct mur_access *access);
 struct mur_span mur_access_span(struct mur_access *access);
 enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *spans, int ranks);

@@ -6,15 +6,15 @@
 
 #include "io/access.h"
 #include "io/async.h"
-#include "io/cover.h"
+#include "io/bitmap.h"
 
-/* How much one rank has in one pane. */
+/* How much one rank has in one collective buffer. */
 struct mur_amount {
     int64_t bytes, stretches;
 };
 
-/* What one rank has in one pane: a list of stretches, and room for the data that belong to them. An answer's data begin
- * with where the file ended. */
+/* What one rank has in one collective buffer: a list of stretches, and room for the data that belong to them. An
+ * answer's data begin with where the file ended. */
 struct mur_portion {
     struct mur_amount amount;
     struct mur_view_segment *segments;
@@ -30,12 +30,12 @@ struct mur_exchange {
     struct mur_span *spans;       /* [ranks] */
     int ranks, aggregators, mine; /* which aggregator this rank is, or -1 */
     int *places;                  /* [aggregators] their ranks */
-    MPI_Offset bytes, unit;       /* of a pane; what it is aligned to */
+    MPI_Offset bytes, unit;       /* of a collective buffer; what it is aligned to */
     uint64_t round, rounds;
-    char *buffer;                /* of the pane that this rank serves */
-    char *other;                 /* of the pane before; NULL: none was needed yet. Owned */
+    char *buffer;                /* of the collective buffer that this rank serves */
+    char *other;                 /* of the collective buffer before; NULL: none was needed yet. Owned */
     struct mur_async background; /* writes out of `other` */
-    mur_cover_word *words;
+    mur_bitmap_word *words;
     struct mur_portion *out;  /* [aggregators] of this rank */
     struct mur_portion *in;   /* [ranks] at an aggregator */
     int64_t verdict;          /* errno << 32 | rank + 1 */
@@ -49,15 +49,15 @@ struct mur_exchange *mur_exchange_take(struct mur_access *access);
 /* Gives the access's back to the file; `rc` is the error of its schedule. */
 void mur_exchange_leave(struct mur_access *access, int rc);
 
-/* Sets who the aggregators are and how large panes are; the memory of the access before is kept if it fits. False: no
- * memory. */
+/* Sets who the aggregators are and how large collective buffers are; the memory of the access before is kept if it
+ * fits. False: no memory. */
 bool mur_exchange_adapt(struct mur_exchange *x, MPI_Offset bytes);
 
 /* Room for so many more bytes of the stretches' list and of the data. False: no memory. What was there stays. */
 bool mur_portion_has_list(struct mur_portion *portion, int64_t stretches);
 bool mur_portion_has_data(struct mur_portion *portion, int64_t bytes);
 
-/* Waits for what the kernel writes of the pane before. */
+/* Waits for what the kernel writes of the collective buffer before. */
 void mur_exchange_end_background(struct mur_exchange *x);
 
 /* The first failure of this rank is what the others hear of. `number` is errno, or 0. */

@@ -233,7 +233,7 @@ static void file_free(struct mur_file *file)
         }
     if (file->fd >= 0)
         close(file->fd);
-    mur_area_close(file->area);
+    mur_shared_state_close(file->shared);
     mur_view_drop_types(file);
     if (file->info)
         mur_info_free(file->info);
@@ -270,9 +270,9 @@ static int file_create(struct mur_comm *comm, const char *name, int amode, struc
 /* What collective access needs, so that no rank lacks it then. */
 static int provide_memory(struct mur_file *file)
 {
-    int rc = mur_area_open(file->comm, &file->area);
+    int rc = mur_shared_state_open(file->comm, &file->shared);
 
-    return rc || file->area ? rc : mur_exchange_provide(file);
+    return rc || file->shared ? rc : mur_exchange_provide(file);
 }
 
 /* What is opened, all ranks together, once each of them has its file object. */

@@ -14,7 +14,7 @@
 #include "io/hints.h"
 #include "mpi.h"
 
-struct mur_area;
+struct mur_shared_state;
 struct mur_comm;
 struct mur_datarep;
 struct mur_driver;
@@ -29,8 +29,8 @@ struct mur_file {
     int fd;
     int amode;
     const struct mur_driver *driver;
-    struct mur_comm *comm; /* a duplicate of the user's */
-    struct mur_area *area; /* that its ranks share, or NULL. Owned */
+    struct mur_comm *comm;           /* a duplicate of the user's */
+    struct mur_shared_state *shared; /* that its ranks share, or NULL. Owned */
     struct mur_errhandler *errhandler;
     struct mur_info *info; /* the hints that are known, with their values */
     struct mur_hints hints;
@@ -54,7 +54,7 @@ struct mur_file {
     bool is_tile_ordered; /* or at least in that of one tile */
     bool is_tiled;        /* the views of all ranks together cover each byte once, from where the last of them begins */
     MPI_Offset pointer;   /* the individual file pointer, in etypes */
-    MPI_Offset shared_pointer;  /* at rank 0 of a file without an area: the shared one */
+    MPI_Offset shared_pointer;  /* at rank 0 of a file without a shared file state: the shared one */
     struct mur_file *next_open; /* in the list of files of this process */
     /* the split collective under way: its request, or NULL, and what it was started with */
     struct mur_request *split;

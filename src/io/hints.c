@@ -267,7 +267,7 @@ static int choose_aggregators(struct mur_file *file, const struct mur_hints *bef
 {
     const struct mur_hints *hints = &file->hints;
 
-    if (file->area || file->comm->size == 1)
+    if (file->shared || file->comm->size == 1)
         return MPI_SUCCESS;
     if (file->aggregators && before->cb_nodes == hints->cb_nodes && !strcmp(before->config_list, hints->config_list))
         return MPI_SUCCESS;

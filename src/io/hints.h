@@ -2,16 +2,16 @@
 /* Hints for files (MPI-5.0 §14.2.8), by the names of the standard and of ROMIO, which its users know. Those that are
  * known are kept and can be read back; those that are acted upon:
  *
- *   cb_buffer_size        memory for collective access, through which the panes of a file pass
+ *   cb_buffer_size        memory for collective access, through which the collective buffers of a file pass
  *   cb_nodes              how many ranks access the file for the others, where they exchange messages,
  *   cb_config_list        and of which hosts (io/aggregators.c)
  *   romio_cb_read/_write  enable, disable, automatic: whether collective access is two-phase
  *   romio_ds_read/_write  the same for data sieving in independent access
  *   ind_rd_buffer_size, ind_wr_buffer_size   bytes of a sieve
  *   collective_buffering  true or false: romio_cb_read and romio_cb_write in one
- *   striping_unit, striping_factor   panes end where units do, and ranks that access the file for the others are as
- *                         many as suits the factor; usually what the file system tells (io/stripes.h)
- *   file_perm             permissions of a file that is created, octal
+ *   striping_unit, striping_factor   collective buffers end where units do, and ranks that access the file for the
+ * others are as many as suits the factor; usually what the file system tells (io/stripes.h) file_perm permissions of a
+ * file that is created, octal
  *
  * All ranks use the values that rank 0 was given, so that ranks that differ cannot misunderstand each other. */
 #ifndef MUR_IO_HINTS_H

@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "io/access.h"
-#include "io/area.h"
+#include "io/shared_state.h"
 #include "io/driver.h"
 #include "io/lock.h"
 
@@ -302,7 +302,7 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     ssize_t done;
     int number;
 
-    if (!mur_gate_enter(file->area, sieve->offset, sieve->end, true))
+    if (!mur_gate_enter(file->shared, sieve->offset, sieve->end, true))
         return step_plain(access, sieve->bytes);
     done = mur_sieve_lock(file, sieve->offset, span, &is_locked);
     if (done >= 0 && sieve->bytes < span)
@@ -315,7 +315,7 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     number = errno;
     if (is_locked)
         mur_file_unlock(file, sieve->offset, (MPI_Offset)span);
-    mur_gate_leave(file->area);
+    mur_gate_leave(file->shared);
     if (done < 0)
         return fail(access, number);
     access->moved += sieve->bytes;

@@ -4,7 +4,7 @@
 #include <errno.h>
 
 #include "engine/lock.h"
-#include "io/area.h"
+#include "io/shared_state.h"
 #include "io/driver.h"
 
 int mur_file_lock(struct mur_file *file, bool is_exclusive, MPI_Offset offset, MPI_Offset length)
@@ -27,7 +27,7 @@ void mur_file_unlock(struct mur_file *file, MPI_Offset offset, MPI_Offset length
 
 static bool has_gate(const struct mur_file *file)
 {
-    return file->area && file->driver->is_coherent;
+    return file->shared && file->driver->is_coherent;
 }
 
 bool mur_file_may_sieve_writes(const struct mur_file *file)
@@ -74,9 +74,9 @@ ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_vie
 
     if (is_locked)
         return file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    mur_gate_enter(file->area, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
+    mur_gate_enter(file->shared, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    mur_gate_leave(file->area);
+    mur_gate_leave(file->shared);
     return done;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Keeping writes apart from others that read, change and write back what lies around them (data sieving), and from
- * accesses in atomic mode. The ranks of one host that opened the file together have the gate for that (io/area.h);
- * against everybody else there are the locks of the file system. */
+ * accesses in atomic mode. The ranks of one host that opened the file together have the gate for that
+ * (io/shared_state.h); against everybody else there are the locks of the file system. */
 #ifndef MUR_IO_LOCK_H
 #define MUR_IO_LOCK_H
 

@@ -34,7 +34,7 @@ static long choice_of(const struct mur_access *access)
     return access->is_write ? access->file->hints.cb_write : access->file->hints.cb_read;
 }
 
-/* Panes are passed in the order of the file, which is not for views that go back. */
+/* Collective buffers are passed in the order of the file, which is not for views that go back. */
 bool mur_access_is_alone(const struct mur_access *access)
 {
     if (!access->memory.bytes)
@@ -111,5 +111,5 @@ enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *
     }
     if (!access->plan.all.bytes)
         return MUR_PLAN_NOTHING;
-    return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_PANES;
+    return is_direct(access, interleaves) ? MUR_PLAN_DIRECT : MUR_PLAN_CBS;
 }

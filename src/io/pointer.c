@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "coll/coll.h"
 #include "engine/engine.h"
-#include "io/area.h"
+#include "io/shared_state.h"
 #include "io/file.h"
 #include "object/comm.h"
 
@@ -32,7 +32,8 @@ static void send_frame(struct mur_peer *peer, int kind, const struct mur_file *f
     mur_send_control(peer, &frame, &content);
 }
 
-/* At rank 0. It may wrap, like the atomic one of an area; who takes too much gives it back (mur_pointer_take). */
+/* At rank 0. It may wrap, like the atomic one of a shared file state; who takes too much gives it back
+ * (mur_pointer_take). */
 static MPI_Offset advance(struct mur_file *file, MPI_Offset etypes)
 {
     MPI_Offset before = file->shared_pointer;
@@ -90,8 +91,8 @@ int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before
 {
     struct waiter waiter = {0};
 
-    if (file->area) {
-        *before = atomic_fetch_add(&file->area->memory->pointer, etypes);
+    if (file->shared) {
+        *before = atomic_fetch_add(&file->shared->memory->pointer, etypes);
     } else if (file->comm->rank == 0) {
         *before = advance(file, etypes);
     } else {
@@ -139,8 +140,8 @@ int mur_pointer_set(struct mur_file *file, MPI_Offset value)
                          (long long)value);
     if (file->comm->rank == 0) {
         file->shared_pointer = value;
-        if (file->area)
-            atomic_store(&file->area->memory->pointer, value);
+        if (file->shared)
+            atomic_store(&file->shared->memory->pointer, value);
     }
     return mur_file_agree(file, MPI_SUCCESS, "move the shared file pointer of");
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The shared file pointer, in etypes of the view, which all ranks have alike (MPI-5.0 §14.4.4). It lies in the file's
- * area where there is one; otherwise rank 0 of the file keeps it, and the others ask it with frames that its engine
- * answers. */
+ * shared file state where there is one; otherwise rank 0 of the file keeps it, and the others ask it with frames that
+ * its engine answers. */
 #ifndef MUR_IO_POINTER_H
 #define MUR_IO_POINTER_H
 

@@ -17,7 +17,7 @@
 #include <sys/vfs.h>
 #include <sys/xattr.h>
 
-#include "io/area.h"
+#include "io/shared_state.h"
 
 enum {
     LUSTRE = 0x0bd00bd0, /* of the file system */
@@ -49,7 +49,7 @@ static void read_layout(const char *value, size_t bytes, size_t at, struct mur_s
     kind = number_at(value, at, 4);
     unit = number_at(value, at + 24, 4);
     count = number_at(value, at + 28, 2);
-    if ((kind != PLAIN && kind != POOL) || unit == 0 || unit % MUR_PANE_MIN || count == 0 || count == UINT16_MAX)
+    if ((kind != PLAIN && kind != POOL) || unit == 0 || unit % MUR_CB_MIN || count == 0 || count == UINT16_MAX)
         return;
     *stripes = (struct mur_stripes){.unit = unit, .factor = count};
 }
@@ -83,11 +83,11 @@ static void ask_lustre(int fd, struct mur_stripes *stripes)
 
 struct mur_stripes mur_stripes_of(int fd)
 {
-    struct mur_stripes stripes = {.unit = MUR_PANE_MIN};
+    struct mur_stripes stripes = {.unit = MUR_CB_MIN};
     struct statfs system;
     struct stat status;
 
-    if (!fstat(fd, &status) && status.st_blksize >= MUR_PANE_MIN && status.st_blksize % MUR_PANE_MIN == 0 &&
+    if (!fstat(fd, &status) && status.st_blksize >= MUR_CB_MIN && status.st_blksize % MUR_CB_MIN == 0 &&
         status.st_blksize <= LARGEST_UNIT)
         stripes.unit = (long)status.st_blksize;
     if (!fstatfs(fd, &system) && (uint32_t)system.f_type == LUSTRE)
@@ -100,24 +100,24 @@ static long part_of_unit(long unit, long most)
 {
     long parts = (unit + most - 1) / most;
 
-    while (unit % parts || unit / parts % MUR_PANE_MIN)
+    while (unit % parts || unit / parts % MUR_CB_MIN)
         parts++;
     return unit / parts < most / 4 ? most : unit / parts;
 }
 
-long mur_stripes_pane(const struct mur_stripes *stripes, long most)
+long mur_stripes_cb(const struct mur_stripes *stripes, long most)
 {
     long unit = stripes->unit;
 
-    most = most < MUR_PANE_MIN ? MUR_PANE_MIN : most - most % MUR_PANE_MIN;
-    if (unit < MUR_PANE_MIN || unit % MUR_PANE_MIN)
+    most = most < MUR_CB_MIN ? MUR_CB_MIN : most - most % MUR_CB_MIN;
+    if (unit < MUR_CB_MIN || unit % MUR_CB_MIN)
         return most;
     return unit <= most ? most - most % unit : part_of_unit(unit, most);
 }
 
 MPI_Offset mur_stripes_alignment(const struct mur_stripes *stripes, MPI_Offset bytes)
 {
-    if (stripes->unit >= MUR_PANE_MIN && bytes % stripes->unit == 0)
+    if (stripes->unit >= MUR_CB_MIN && bytes % stripes->unit == 0)
         return stripes->unit;
-    return stripes->unit % bytes == 0 ? bytes : MUR_PANE_MIN;
+    return stripes->unit % bytes == 0 ? bytes : MUR_CB_MIN;
 }

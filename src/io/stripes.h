@@ -12,9 +12,10 @@ struct mur_stripes {
 
 struct mur_stripes mur_stripes_of(int fd);
 
-/* Bytes of a pane (io/area.h), about so many at most, of which several are a unit, or several units a pane: so that
- * none lies in two units where it could lie in one. And where panes of such a size may begin: at multiples of this. */
-long mur_stripes_pane(const struct mur_stripes *stripes, long most);
+/* Bytes of a collective buffer (io/shared_state.h), about so many at most, of which several are a unit, or several
+ * units a collective buffer: so that none lies in two units where it could lie in one. And where collective buffers of
+ * such a size may begin: at multiples of this. */
+long mur_stripes_cb(const struct mur_stripes *stripes, long most);
 MPI_Offset mur_stripes_alignment(const struct mur_stripes *stripes, MPI_Offset bytes);
 
 #endif

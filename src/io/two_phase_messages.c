@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Two-phase collective access by messages, for ranks that share no memory.
  *
- * The part of the file that the ranks want is cut into panes, which some ranks (the aggregators, see
- * aggregators.c) serve in turns, one pane each a round:
+ * The part of the file that the ranks want is cut into collective buffers, which some ranks (the aggregators, see
+ * aggregators.c) serve in turns, one collective buffer each a round:
  *
- *   every rank tells each aggregator how much it has for its pane, in how many stretches;
+ *   every rank tells each aggregator how much it has for its collective buffer, in how many stretches;
  *   then sends the list of the stretches, and writing, the data;
- *   the aggregator writes what came, or reads what is wanted and answers with the data. A full pane is written in the
- *   background, while the next one is filled in another buffer; and before it answers, the file system is told which
- *   pane it will read next.
+ *   the aggregator writes what came, or reads what is wanted and answers with the data. A full collective buffer is
+ * written in the background, while the next one is filled in another buffer; and before it answers, the file system is
+ * told which collective buffer it will read next.
  *
  * All of it is one schedule (coll/schedule/schedule.h) whose steps add those of the next round, so that the blocking
  * and the nonblocking form are the same. At the end all ranks learn whether an access to the file has failed.
@@ -30,21 +30,21 @@
 #include "object/request.h"
 
 enum {
-    PANE_MAX = 2 << 20,
+    CB_MAX = 2 << 20,
     BACKGROUND_MIN = 256 << 10, /* bytes from which on it pays to let the kernel write meanwhile */
     SPARSE = 2                  /* nothing is fetched ahead where less than one half of the range is wanted */
 };
 
-static MPI_Offset pane_start(const struct mur_exchange *x, int aggregator)
+static MPI_Offset cb_start(const struct mur_exchange *x, int aggregator)
 {
-    uint64_t pane = x->round * (uint64_t)x->aggregators + (uint64_t)aggregator;
+    uint64_t cb = x->round * (uint64_t)x->aggregators + (uint64_t)aggregator;
 
-    return x->access->plan.origin + (MPI_Offset)pane * x->bytes;
+    return x->access->plan.origin + (MPI_Offset)cb * x->bytes;
 }
 
-static MPI_Offset pane_end(const struct mur_exchange *x, int aggregator)
+static MPI_Offset cb_end(const struct mur_exchange *x, int aggregator)
 {
-    MPI_Offset end = pane_start(x, aggregator) + x->bytes;
+    MPI_Offset end = cb_start(x, aggregator) + x->bytes;
 
     return end < x->access->plan.all.end ? end : x->access->plan.all.end;
 }
@@ -96,13 +96,13 @@ static int send_portions(struct mur_schedule *s, void *argument);
 static int serve(struct mur_schedule *s, void *argument);
 static int take_answers(struct mur_schedule *s, void *argument);
 
-/* What this rank has for a pane: from `done` bytes of its data on. Returns errno. */
+/* What this rank has for a collective buffer: from `done` bytes of its data on. Returns errno. */
 static int make_portion(struct mur_exchange *x, int aggregator, size_t done)
 {
     enum { SEGMENTS = 64 };
     const struct mur_access *access = x->access;
     struct mur_portion *portion = &x->out[aggregator];
-    MPI_Offset position = mur_view_position(access->file, pane_end(x, aggregator)) - access->start;
+    MPI_Offset position = mur_view_position(access->file, cb_end(x, aggregator)) - access->start;
     size_t end = position > 0 ? (size_t)position : 0, left;
     struct mur_cursor walk;
 
@@ -129,7 +129,8 @@ static int make_portion(struct mur_exchange *x, int aggregator, size_t done)
     return 0;
 }
 
-/* Panes of a round follow each other in the file, and so does this rank's data. Without memory that ends here. */
+/* Collective buffers of a round follow each other in the file, and so does this rank's data. Without memory that ends
+ * here. */
 static void make_portions(struct mur_exchange *x)
 {
     size_t done = x->access->moved;
@@ -222,24 +223,24 @@ static bool has_arrived(const struct mur_portion *portion)
     return portion->amount.bytes && !portion->is_dropped;
 }
 
-/* Copies between a portion's data and the pane. */
-static void move_portion(const struct mur_exchange *x, struct mur_portion *portion, char *data, bool into_pane)
+/* Copies between a portion's data and the collective buffer. */
+static void move_portion(const struct mur_exchange *x, struct mur_portion *portion, char *data, bool into_cb)
 {
-    MPI_Offset start = pane_start(x, x->mine);
+    MPI_Offset start = cb_start(x, x->mine);
 
     for (int64_t i = 0; i < portion->amount.stretches; i++) {
         const struct mur_view_segment *segment = &portion->segments[i];
         char *place = x->buffer + (segment->offset - start);
 
-        memcpy(into_pane ? place : data, into_pane ? data : place, segment->bytes);
+        memcpy(into_cb ? place : data, into_cb ? data : place, segment->bytes);
         data += segment->bytes;
     }
 }
 
-/* Stretches come from another rank: none may lie outside of the pane. */
+/* Stretches come from another rank: none may lie outside of the collective buffer. */
 static bool is_inside(const struct mur_exchange *x, const struct mur_portion *portion)
 {
-    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
+    MPI_Offset start = cb_start(x, x->mine), end = cb_end(x, x->mine);
     int64_t sum = 0;
 
     for (int64_t i = 0; i < portion->amount.stretches; i++) {
@@ -256,23 +257,23 @@ static bool is_inside(const struct mur_exchange *x, const struct mur_portion *po
 static void cover_portion(struct mur_exchange *x, const struct mur_portion *portion, size_t grain)
 {
     for (int64_t i = 0; i < portion->amount.stretches; i++) {
-        size_t from = (size_t)(portion->segments[i].offset - pane_start(x, x->mine));
+        size_t from = (size_t)(portion->segments[i].offset - cb_start(x, x->mine));
 
-        mur_cover_set(x->words, from / grain, (from + portion->segments[i].bytes - 1) / grain + 1);
+        mur_bitmap_set(x->words, from / grain, (from + portion->segments[i].bytes - 1) / grain + 1);
     }
 }
 
-/* A pane that is one stretch; the buffers change places. False: it is to be written here. */
+/* A collective buffer that is one stretch; the buffers change places. False: it is to be written here. */
 static bool write_in_background(struct mur_exchange *x, MPI_Offset start, size_t bytes)
 {
     struct mur_file *file = x->access->file;
     size_t from, to = 0, next, next_to;
     char *filled = x->buffer;
 
-    if (!mur_async_is_there(file, true) || !mur_cover_next(x->words, bytes, &from, &to))
+    if (!mur_async_is_there(file, true) || !mur_bitmap_next(x->words, bytes, &from, &to))
         return false;
     next_to = to;
-    if (to - from < BACKGROUND_MIN || mur_cover_next(x->words, bytes, &next, &next_to))
+    if (to - from < BACKGROUND_MIN || mur_bitmap_next(x->words, bytes, &next, &next_to))
         return false;
     if (!x->other && !(x->other = malloc((size_t)x->bytes)))
         return false;
@@ -287,7 +288,7 @@ static bool write_in_background(struct mur_exchange *x, MPI_Offset start, size_t
 static int serve_write(struct mur_exchange *x)
 {
     struct mur_file *file = x->access->file;
-    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine);
+    MPI_Offset start = cb_start(x, x->mine), end = cb_end(x, x->mine);
     bool has_any = false;
 
     for (int r = 0; r < x->ranks; r++) {
@@ -301,15 +302,15 @@ static int serve_write(struct mur_exchange *x)
     file->is_dirty |= has_any;
     if (has_any && write_in_background(x, start, (size_t)(end - start)))
         return 0;
-    return has_any ? mur_cover_write(file, x->buffer, start, (size_t)(end - start), x->words) : 0;
+    return has_any ? mur_bitmap_write(file, x->buffer, start, (size_t)(end - start), x->words) : 0;
 }
 
-/* The pane of the next round comes from the disk while this one's data are on their way. It is not read yet: the copy
- * would only take a core from the ranks where the file is in memory anyway. */
+/* The collective buffer of the next round comes from the disk while this one's data are on their way. It is not read
+ * yet: the copy would only take a core from the ranks where the file is in memory anyway. */
 static void fetch_ahead(const struct mur_exchange *x)
 {
     const struct mur_span *all = &x->access->plan.all;
-    MPI_Offset start = pane_start(x, x->mine) + x->bytes * x->aggregators;
+    MPI_Offset start = cb_start(x, x->mine) + x->bytes * x->aggregators;
     MPI_Offset bytes = all->end - start < x->bytes ? all->end - start : x->bytes;
 
     if (bytes > 0 && all->bytes * SPARSE >= all->end - all->first)
@@ -318,7 +319,7 @@ static void fetch_ahead(const struct mur_exchange *x)
 
 static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
 {
-    MPI_Offset start = pane_start(x, x->mine), end = pane_end(x, x->mine), valid = end;
+    MPI_Offset start = cb_start(x, x->mine), end = cb_end(x, x->mine), valid = end;
     int number;
 
     if (x->round == 0) /* those who have written what this rank reads for them have settled before they asked */
@@ -326,7 +327,7 @@ static int serve_read(struct mur_schedule *s, struct mur_exchange *x)
     for (int r = 0; r < x->ranks; r++)
         if (has_arrived(&x->in[r]))
             cover_portion(x, &x->in[r], MUR_MARKED);
-    number = end > start ? mur_cover_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
+    number = end > start ? mur_bitmap_read(x->access->file, x->buffer, start, end, x->words, &valid) : 0;
     if (!number && valid == end)
         fetch_ahead(x);
     memset((void *)x->words, 0, (size_t)(x->bytes / MUR_MARKED + 64) / 64 * 8);
@@ -353,7 +354,7 @@ static int serve(struct mur_schedule *s, void *argument)
 
     for (int r = 0; r < x->ranks && x->mine >= 0; r++)
         if (has_arrived(&x->in[r]) && !is_inside(x, &x->in[r]))
-            return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its pane of file '%s'", r,
+            return mur_error(MPI_ERR_INTERN, "rank %d asks for what is not in its collective buffer of file '%s'", r,
                              x->access->file->name);
     for (int a = 0; a < x->aggregators && !x->access->is_write; a++)
         if (x->out[a].amount.bytes)
@@ -377,7 +378,7 @@ static void take_answer(struct mur_exchange *x, int aggregator)
     memcpy(&valid, portion->data, MUR_ANSWER_HEAD);
     if (access->plan.is_at_end)
         return;
-    if (valid < pane_end(x, aggregator)) {
+    if (valid < cb_end(x, aggregator)) {
         position = mur_view_position(access->file, valid) - access->start - (MPI_Offset)access->moved;
         position = position > 0 ? position : 0;
         bytes = (size_t)position < bytes ? (size_t)position : bytes;
@@ -411,8 +412,8 @@ static int take_answers(struct mur_schedule *s, void *argument)
 static bool prepare(struct mur_exchange *x)
 {
     const struct mur_hints *hints = &x->access->file->hints;
-    long most = hints->cb_buffer_size < PANE_MAX ? hints->cb_buffer_size : PANE_MAX;
-    MPI_Offset bytes = mur_stripes_pane(&hints->stripes, most);
+    long most = hints->cb_buffer_size < CB_MAX ? hints->cb_buffer_size : CB_MAX;
+    MPI_Offset bytes = mur_stripes_cb(&hints->stripes, most);
 
     x->unit = mur_stripes_alignment(&hints->stripes, bytes);
     return mur_exchange_adapt(x, bytes);
@@ -422,11 +423,11 @@ static bool prepare(struct mur_exchange *x)
 static void lay_out(struct mur_exchange *x)
 {
     struct mur_access *access = x->access;
-    MPI_Offset panes;
+    MPI_Offset cbs;
 
     access->plan.origin = access->plan.all.first - access->plan.all.first % x->unit;
-    panes = (access->plan.all.end - access->plan.origin + x->bytes - 1) / x->bytes;
-    x->rounds = (uint64_t)((panes + x->aggregators - 1) / x->aggregators);
+    cbs = (access->plan.all.end - access->plan.origin + x->bytes - 1) / x->bytes;
+    x->rounds = (uint64_t)((cbs + x->aggregators - 1) / x->aggregators);
 }
 
 static int plan(struct mur_schedule *s, void *argument)
@@ -442,7 +443,7 @@ static int plan(struct mur_schedule *s, void *argument)
     }
     if (chosen == MUR_PLAN_NOTHING && !access->plan.all.alone)
         return MPI_SUCCESS;
-    if (chosen != MUR_PLAN_PANES) {
+    if (chosen != MUR_PLAN_CBS) {
         add_conclusion(s, x);
         return MPI_SUCCESS;
     }

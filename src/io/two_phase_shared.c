@@ -2,80 +2,84 @@
 /* Two-phase collective access (after del Rosario, Bordawekar and Choudhary, "Improved parallel I/O via a two-phase
  * run-time access strategy", 1993) for ranks that share memory.
  *
- * The part of the file that the ranks want, from the first byte to the last, passes through a ring of panes in their
- * area. Writing, each rank copies what it has for a pane straight to where it belongs there; full panes are written to
- * the file one at a time, by whoever would otherwise have to wait. Reading, whoever comes first reads a pane, and each
- * takes what it wants. So the file is accessed in large pieces by whichever rank has time, while the others are some
- * panes ahead, and data moves once between user and pane, and once between pane and file. */
+ * The part of the file that the ranks want, from the first byte to the last, passes through a ring of collective
+ * buffers in their shared file state. Writing, each rank copies what it has for a collective buffer straight to where
+ * it belongs there; full collective buffers are written to the file one at a time, by whoever would otherwise have to
+ * wait. Reading, whoever comes first reads a collective buffer, and each takes what it wants. So the file is accessed
+ * in large pieces by whichever rank has time, while the others are some collective buffers ahead, and data moves once
+ * between user and collective buffer, and once between collective buffer and file. */
 #include "base/error.h"
 #include "engine/lock.h"
-#include "io/panes.h"
+#include "io/cb.h"
 #include "object/comm.h"
 
 enum { ENTER, ALONE, GATHER, PREPARE, DIRECT, WRITE, READ, FINISH };
 
-enum { SPARSE = 2 /* only what is marked of panes is read where less than one half of the range is wanted */ };
+enum {
+    SPARSE = 2 /* only what is marked of collective buffers is read where less than one half of the range is wanted */
+};
 
 static void post_span(struct mur_access *access)
 {
-    struct mur_area *area = access->file->area;
+    struct mur_shared_state *shared = access->file->shared;
     struct mur_span span = mur_access_span(access);
 
     access->shared.number = access->shared.ticket + 1;
-    if (area->rank == 0)
-        atomic_store_explicit(&area->memory->verdict[access->shared.number % 2], 0, memory_order_relaxed);
-    mur_area_post(area, access->shared.number, &span);
+    if (shared->rank == 0)
+        atomic_store_explicit(&shared->memory->verdict[access->shared.number % 2], 0, memory_order_relaxed);
+    mur_shared_state_post(shared, access->shared.number, &span);
 }
 
 /* A part that a rank has accessed directly. */
 static void tell_done(const struct mur_access *access)
 {
-    struct mur_area *area = access->file->area;
+    struct mur_shared_state *shared = access->file->shared;
 
     if (access->failed)
         mur_access_tell_failure(access, access->failed);
-    atomic_fetch_add_explicit(&area->memory->done, 1, memory_order_release); /* pairs with is_done */
-    mur_area_rouse(area);
+    atomic_fetch_add_explicit(&shared->memory->done, 1, memory_order_release); /* pairs with is_done */
+    mur_shared_state_rouse(shared);
 }
 
 static int decide(struct mur_access *access)
 {
-    static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_PANES] = PREPARE};
-    struct mur_area *area = access->file->area;
-    struct mur_span spans[area->size];
+    static const int stages[] = {[MUR_PLAN_NOTHING] = FINISH, [MUR_PLAN_DIRECT] = DIRECT, [MUR_PLAN_CBS] = PREPARE};
+    struct mur_shared_state *shared = access->file->shared;
+    struct mur_span spans[shared->size];
     int stage;
 
-    for (int i = 0; i < area->size; i++)
-        spans[i] = area->memory->entries[i].spans[access->shared.number % 2];
-    stage = stages[mur_access_plan(access, spans, area->size)];
+    for (int i = 0; i < shared->size; i++)
+        spans[i] = shared->memory->entries[i].spans[access->shared.number % 2];
+    stage = stages[mur_access_plan(access, spans, shared->size)];
     if (access->is_write) {
-        area->done += (uint64_t)access->plan.all.alone;
+        shared->done += (uint64_t)access->plan.all.alone;
         if (access->plan.is_alone)
             tell_done(access);
     }
     return stage;
 }
 
-static size_t wanted_pane(const struct mur_hints *hints)
+static size_t wanted_cb(const struct mur_hints *hints)
 {
-    long bytes = hints->cb_buffer_size / MUR_PANES;
+    long bytes = hints->cb_buffer_size / MUR_CBS;
 
-    return (size_t)mur_stripes_pane(&hints->stripes, bytes < MUR_PANE_MAX ? bytes : MUR_PANE_MAX);
+    return (size_t)mur_stripes_cb(&hints->stripes, bytes < MUR_CB_MAX ? bytes : MUR_CB_MAX);
 }
 
-/* The panes are there. Their boundaries are those of the file system's blocks, or of its stripes if they fit. */
+/* The collective buffers are there. Their boundaries are those of the file system's blocks, or of its stripes if they
+ * fit. */
 static int lay_out(struct mur_access *access)
 {
     struct mur_file *file = access->file;
     MPI_Offset bytes, span;
 
-    if (!file->area->panes)
+    if (!file->shared->cbs)
         return DIRECT; /* no memory for them */
-    bytes = mur_pane_ring(access)->bytes;
+    bytes = mur_cb_ring(access)->bytes;
     access->plan.origin =
         access->plan.all.first - access->plan.all.first % mur_stripes_alignment(&file->hints.stripes, bytes);
     span = access->plan.all.end - access->plan.all.first;
-    access->shared.panes = (uint64_t)((access->plan.all.end - access->plan.origin + bytes - 1) / bytes);
+    access->shared.cbs = (uint64_t)((access->plan.all.end - access->plan.origin + bytes - 1) / bytes);
     access->shared.is_exact = file->is_tiled && access->plan.all.bytes == span;
     access->shared.is_sparse = !access->is_write && access->plan.all.bytes * SPARSE < span;
     return access->is_write ? WRITE : READ;
@@ -90,22 +94,22 @@ static bool access_directly(struct mur_access *access)
     return true;
 }
 
-static bool is_done(const struct mur_area *area)
+static bool is_done(const struct mur_shared_state *shared)
 {
-    return atomic_load_explicit(&area->memory->done, memory_order_acquire) >= area->done;
+    return atomic_load_explicit(&shared->memory->done, memory_order_acquire) >= shared->done;
 }
 
 /* Once all that belongs to a write is done, every rank learns of the first failure. */
 static bool finish(struct mur_access *access)
 {
-    struct mur_area *area = access->file->area;
+    struct mur_shared_state *shared = access->file->shared;
     uint64_t verdict = 0;
 
-    while (!is_done(area))
-        if (!access->shared.panes || !mur_panes_write_next(access))
+    while (!is_done(shared))
+        if (!access->shared.cbs || !mur_cbs_write_next(access))
             return false;
     if (access->is_write && (access->plan.all.bytes || access->plan.all.alone) && !access->plan.all.error)
-        verdict = atomic_load_explicit(&area->memory->verdict[access->shared.number % 2], memory_order_relaxed);
+        verdict = atomic_load_explicit(&shared->memory->verdict[access->shared.number % 2], memory_order_relaxed);
     if (verdict) {
         access->failed = (int)(verdict >> 32);
         access->shared.failed_rank = (int)(verdict & UINT32_MAX) - 1;
@@ -113,8 +117,8 @@ static bool finish(struct mur_access *access)
     if (access->failed && !access->error)
         access->error = mur_file_error_at(access->failed, access->is_write ? "write" : "read", access->file->name,
                                           access->shared.failed_rank);
-    area->panes_in += access->shared.panes;
-    area->current++;
+    shared->cbs_in += access->shared.cbs;
+    shared->current++;
     mur_engine_notify(); /* another thread's access may rest until it is its turn */
     return true;
 }
@@ -122,10 +126,10 @@ static bool finish(struct mur_access *access)
 /* Everything up to the first thing that must be waited for. */
 bool mur_two_phase_step(struct mur_access *access)
 {
-    struct mur_area *area = access->file->area;
+    struct mur_shared_state *shared = access->file->shared;
 
     if (access->shared.stage == ENTER) {
-        if (area->current != access->shared.ticket)
+        if (shared->current != access->shared.ticket)
             return false;
         post_span(access);
         access->shared.stage = access->plan.is_alone ? ALONE : GATHER;
@@ -136,29 +140,29 @@ bool mur_two_phase_step(struct mur_access *access)
         access->shared.stage = GATHER;
     }
     if (access->shared.stage == GATHER) {
-        if (!mur_area_all_posted(area, access->shared.number, &access->shared.next))
+        if (!mur_shared_state_all_posted(shared, access->shared.number, &access->shared.next))
             return false;
         access->shared.stage = decide(access);
     }
     if (access->shared.stage == PREPARE) {
-        if (!mur_area_has_panes(area, wanted_pane(&access->file->hints)))
+        if (!mur_shared_state_has_cbs(shared, wanted_cb(&access->file->hints)))
             return false;
         access->shared.stage = lay_out(access);
         if (access->is_write && access->shared.stage == WRITE)
-            area->done += access->shared.panes;
+            shared->done += access->shared.cbs;
     }
     if (access->shared.stage == DIRECT) {
         if (!access->plan.is_alone && !access_directly(access))
             return false;
         if (access->is_write) {
-            area->done += (uint64_t)(area->size - access->plan.all.alone);
+            shared->done += (uint64_t)(shared->size - access->plan.all.alone);
             if (!access->plan.is_alone)
                 tell_done(access);
         }
         access->shared.stage = FINISH;
     }
-    if ((access->shared.stage == WRITE && !mur_panes_write(access)) ||
-        (access->shared.stage == READ && !mur_panes_read(access)))
+    if ((access->shared.stage == WRITE && !mur_cbs_write(access)) ||
+        (access->shared.stage == READ && !mur_cbs_read(access)))
         return false;
     access->shared.stage = FINISH;
     return finish(access);

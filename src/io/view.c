@@ -127,7 +127,8 @@ MPI_Offset mur_view_byte(const struct mur_file *file, MPI_Offset position)
     return segment.offset;
 }
 
-/* The last tile may reach beyond its extent. Nothing is near the largest offset, so that panes may be added to any. */
+/* The last tile may reach beyond its extent. Nothing is near the largest offset, so that collective buffers may be
+ * added to any. */
 bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count etypes)
 {
     const MPI_Offset farthest = INT64_MAX - FAR;

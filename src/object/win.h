@@ -18,7 +18,7 @@ struct mur_attribute;
 struct mur_comm;
 struct mur_errhandler;
 struct mur_rma_bulk;
-struct mur_rma_desk;
+struct mur_rma_mailbox;
 struct mur_rma_queue;
 
 enum { MUR_WIN_STRIPES = 16, MUR_WIN_STRIPE_SHIFT = 16 };
@@ -72,7 +72,7 @@ struct mur_win_target {
     uint32_t flushes;                /* asked for and not answered yet */
     struct mur_win_control *control; /* NULL: its locks are reached by message */
     uint64_t kept;                   /* token of the region that `memory` lies in, if it is of the rank's own; or 0 */
-    struct mur_rma_desk *desk;       /* for what it may do for us while it waits; or NULL */
+    struct mur_rma_mailbox *mailbox; /* for what it may do for us while it waits; or NULL */
     uint16_t lonely;                 /* large operations that it might have taken part in, and has not */
     uint16_t skips;                  /* operations that try none, since the latest try found nobody there */
     bool is_woken;                   /* after that try */

@@ -35,7 +35,7 @@ struct part {
     uint64_t address;
     int32_t error; /* class; 0: none */
     int32_t hints;
-    uint64_t desk;        /* a token of its node; 0: it has none */
+    uint64_t mailbox;     /* a token of its node; 0: it has none */
     struct mur_spot spot; /* of memory of its own that the node reaches; else of token 0 */
 };
 
@@ -266,8 +266,8 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
         target->way = MUR_WAY_LOADS;
     else if (mur_node_can_copy(peer->local))
         target->way = MUR_WAY_COPIES;
-    if (rank != win->rank && target->way != MUR_WAY_MESSAGES && part->desk)
-        target->desk = mur_node_shared(part->desk);
+    if (rank != win->rank && target->way != MUR_WAY_MESSAGES && part->mailbox)
+        target->mailbox = mur_node_shared(part->mailbox);
 }
 
 static void fill_targets(struct mur_win *win, const struct part *parts)
@@ -331,13 +331,13 @@ static void set_base(struct mur_win *win, void **base_p)
 }
 
 /* Only for windows that somebody reaches. */
-static uint64_t desk_of(const struct mur_win *win)
+static uint64_t mailbox_of(const struct mur_win *win)
 {
     bool is_reached = false;
 
     for (int i = 0; i < win->size; i++)
         is_reached |= i != win->rank && is_near(win, i);
-    return is_reached && (mur_settings.rma_errand_max || mur_settings.rma_joint) ? mur_rma_desk_open() : 0;
+    return is_reached && (mur_settings.rma_assist_max || mur_settings.rma_joint) ? mur_rma_mailbox_open() : 0;
 }
 
 static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct mur_info *info, int refused,
@@ -346,7 +346,7 @@ static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct
     int rc = refused ? refused : check_part(win->flavor, size, unit, *base_p), leader;
 
     mur_rma_set_hints(win, info);
-    parts[win->rank] = (struct part){.desk = desk_of(win),
+    parts[win->rank] = (struct part){.mailbox = mailbox_of(win),
                                      .size = size,
                                      .unit = unit,
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,

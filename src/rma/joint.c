@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Large operations by two cores, where the target finds the origin's buffers in memory that the node shares: it lies in
  * an allocated window, or is of MPI_Alloc_mem. One core copies as fast as its caches deliver; two deliver twice as
- * much, and a target that waits in MPI has nothing else to do. So the origin posts a description on the target's desk,
- * and both claim pieces of it (engine/claim.h), the origin from the front, the target from the back, until none is
- * left. The target reads the word of the claim, then the description, and then claims: if the word still has the
- * number, the description is that operation's, and it stays until the piece is done, since the origin waits for that.
- * An operation that is over is closed before the description may change.
+ * much, and a target that waits in MPI has nothing else to do. So the origin posts a description on the target's
+ * mailbox, and both claim pieces of it (engine/claim.h), the origin from the front, the target from the back, until
+ * none is left. The target reads the word of the claim, then the description, and then claims: if the word still has
+ * the number, the description is that operation's, and it stays until the piece is done, since the origin waits for
+ * that. An operation that is over is closed before the description may change.
  *
  * The origin never waits for a target that does not come. The target does one piece in a pass of progress, so that what
  * else arrives is late by no more than that; and as each takes the same end of a buffer again and again, it stays in
@@ -17,7 +17,7 @@
 #include "datatype/basic.h"
 #include "engine/engine.h"
 #include "node/node.h"
-#include "rma/desk.h"
+#include "rma/mailbox.h"
 #include "rma/rma.h"
 
 enum {
@@ -106,26 +106,26 @@ static void nobody_came(const struct mur_rma_arguments *a)
 bool mur_rma_joint(const struct mur_rma_arguments *a, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                    size_t bytes, int *rc)
 {
-    struct mur_rma_desk *desk = a->win->targets[a->rank].desk;
+    struct mur_rma_mailbox *mailbox = a->win->targets[a->rank].mailbox;
     struct mur_rma_joint *joint;
     struct mur_rma_joint_task task;
-    uint32_t nobody = MUR_DESK_FREE, helped, number;
+    uint32_t nobody = MUR_MAILBOX_FREE, helped, number;
 
-    if (!desk || !mur_settings.rma_joint || !mur_wait_polls() || !describe(a, kind, leaf, bytes, &task) ||
-        !atomic_compare_exchange_strong_explicit(&desk->state, &nobody, MUR_DESK_TAKEN, memory_order_acquire,
+    if (!mailbox || !mur_settings.rma_joint || !mur_wait_polls() || !describe(a, kind, leaf, bytes, &task) ||
+        !atomic_compare_exchange_strong_explicit(&mailbox->state, &nobody, MUR_MAILBOX_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;
-    joint = &desk->joint;
+    joint = &mailbox->joint;
     number = mur_claim_number(mur_claim_look(&joint->claim)) + 1;
     atomic_thread_fence(memory_order_release); /* who sees something of this task sees that the last is closed */
     joint->task = task;
     mur_claim_open(&joint->claim, number);
-    atomic_store_explicit(&desk->state, MUR_DESK_JOINT, memory_order_release);
+    atomic_store_explicit(&mailbox->state, MUR_MAILBOX_JOINT, memory_order_release);
     *rc = MPI_SUCCESS;
     helped = do_front(a, kind, leaf, joint, &task, number, rc);
     mur_claim_wait(&joint->claim, helped); /* the target is at its last piece */
     mur_claim_close(&joint->claim, number);
-    atomic_store_explicit(&desk->state, MUR_DESK_FREE, memory_order_release); /* pairs with the acquire above */
+    atomic_store_explicit(&mailbox->state, MUR_MAILBOX_FREE, memory_order_release); /* pairs with the acquire above */
     if (helped)
         mur_counters.joint_operations++;
     else

@@ -7,7 +7,7 @@
  *   access.c      put and get
  *   accumulate.c  the operations that compute
  *   attach.c      memory of dynamic windows
- *   errand.c      small operations by the target's core
+ *   assist.c      small operations by the target's core
  *   joint.c       large operations by both sides' cores, from and to memory that both see
  *   help.c        ... or that one of them does not
  *   element.c     data as a sequence of basic elements
@@ -272,16 +272,17 @@ void mur_rma_bulk_setup(void);
 bool mur_rma_perform(struct mur_win *win, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf, uint64_t place,
                      size_t bytes, const unsigned char *in, unsigned char *out);
 
-/* ---- errand.c ---- */
+/* ---- assist.c ---- */
 
 struct mur_transport;
 
-/* This process's desk, for others of its node: a token; 0: there is no memory for it. */
-uint64_t mur_rma_desk_open(void);
+/* This process's mailbox, for others of its node: a token; 0: there is no memory for it. */
+uint64_t mur_rma_mailbox_open(void);
 
-/* Lets the target perform an operation on dense data of at most MUR_DESK_DATA bytes, now. False: nothing has happened.
+/* Lets the target perform an operation on dense data of at most MUR_MAILBOX_DATA bytes, now. False: nothing has
+ * happened.
  */
-bool mur_rma_errand(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
+bool mur_rma_assist(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                     size_t bytes, int *rc);
 
 /* ---- joint.c ---- */

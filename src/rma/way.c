@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include "rma/way.h"
 
-#include "rma/desk.h"
+#include "rma/mailbox.h"
 
 enum { BY_COPIES = 1 << MUR_WAY_COPIES, BY_LOADS = 1 << MUR_WAY_LOADS };
 
@@ -12,7 +12,7 @@ static const struct {
     bool (*perform)(const struct mur_rma_arguments *arguments, enum mur_rma_kind kind, const struct mur_rma_leaf *leaf,
                     size_t bytes, int *rc);
 } ways[] = {
-    {BY_COPIES, 0, MUR_DESK_DATA, mur_rma_errand},                       /* the target, instead of a system call */
+    {BY_COPIES, 0, MUR_MAILBOX_DATA, mur_rma_assist},                    /* the target, instead of a system call */
     {BY_COPIES | BY_LOADS, MUR_WAY_SHARED_MIN, SIZE_MAX, mur_rma_joint}, /* both, if the target sees both buffers */
     {BY_COPIES, 192 << 10, SIZE_MAX, mur_rma_share},                     /* both, by copies of the kernel */
 };

@@ -6,7 +6,7 @@
 #include "coll/board/board.h"
 #include "object/comm.h"
 #include "object/win.h"
-#include "rma/desk.h"
+#include "rma/mailbox.h"
 #include "transport/tcp/tcp.h"
 
 #include "random.h"
@@ -83,14 +83,14 @@ static void set_links(uint64_t by)
     }
 }
 
-/* Of the desks of all others; the number is in the high half. */
-static void set_desks(uint64_t limit)
+/* Of the mailboxes of all others; the number is in the high half. */
+static void set_mailboxs(uint64_t limit)
 {
     struct mur_win *window = mur_win_find(win);
 
     for (int i = 0; rank == 0 && i < size; i++)
-        if (window->targets[i].desk) {
-            _Atomic uint64_t *claimed = &window->targets[i].desk->joint.claim.word;
+        if (window->targets[i].mailbox) {
+            _Atomic uint64_t *claimed = &window->targets[i].mailbox->joint.claim.word;
 
             atomic_store(claimed, (limit - 3) << 32 | (atomic_load(claimed) & UINT32_MAX));
         }
@@ -113,7 +113,7 @@ static void set_on(uint64_t limit)
     set_comm(other, limit);
     set_links(limit - (1 << 16) - streams);
     streams = limit - (1 << 16);
-    set_desks(limit);
+    set_mailboxs(limit);
     meet();
 }
 

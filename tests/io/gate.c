@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The gate of a file's area: writes in the background and sieves that overlap keep out of each other's way, whoever
- * came first; those that do not overlap go on. Three ranks are three views of one piece of memory. */
+/* The gate of a file's shared file state: writes in the background and sieves that overlap keep out of each other's
+ * way, whoever came first; those that do not overlap go on. Three ranks are three views of one piece of memory. */
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "io/area.h"
+#include "io/shared_state.h"
 
 #define EXPECT(condition)                                                                                              \
     do {                                                                                                               \
@@ -16,9 +16,9 @@
 
 enum { RANKS = 3, FAR = 1 << 20 };
 
-static struct mur_area areas[RANKS];
+static struct mur_shared_state shared_states[RANKS];
 
-static void background_first(struct mur_area *writer, struct mur_area *siever)
+static void background_first(struct mur_shared_state *writer, struct mur_shared_state *siever)
 {
     EXPECT(mur_gate_begin(writer, 10000, 50000));
     EXPECT(!mur_gate_enter(siever, 0, 20000, true)); /* its end */
@@ -35,7 +35,7 @@ static void background_first(struct mur_area *writer, struct mur_area *siever)
     mur_gate_leave(siever);
 }
 
-static void sieve_first(struct mur_area *writer, struct mur_area *siever)
+static void sieve_first(struct mur_shared_state *writer, struct mur_shared_state *siever)
 {
     EXPECT(mur_gate_enter(siever, 10000, 50000, true));
     EXPECT(!mur_gate_begin(writer, 0, 20000));
@@ -50,20 +50,20 @@ static void sieve_first(struct mur_area *writer, struct mur_area *siever)
 
 int main(void)
 {
-    struct mur_area_memory *memory =
+    struct mur_shared_state_memory *memory =
         aligned_alloc(64, (sizeof *memory + RANKS * sizeof memory->entries[0] + 63) & ~(size_t)63);
 
     EXPECT(memory);
-    *memory = (struct mur_area_memory){.pointer = 0};
+    *memory = (struct mur_shared_state_memory){.pointer = 0};
     for (int rank = 0; rank < RANKS; rank++) {
         memory->entries[rank] = (struct mur_entry){.posted = 0};
-        areas[rank] = (struct mur_area){.memory = memory, .rank = rank, .size = RANKS};
+        shared_states[rank] = (struct mur_shared_state){.memory = memory, .rank = rank, .size = RANKS};
     }
     for (int writer = 0; writer < RANKS; writer++)
         for (int siever = 0; siever < RANKS; siever++) {
-            background_first(&areas[writer], &areas[siever]);
+            background_first(&shared_states[writer], &shared_states[siever]);
             if (siever != writer)
-                sieve_first(&areas[writer], &areas[siever]);
+                sieve_first(&shared_states[writer], &shared_states[siever]);
         }
     free(memory);
     return 0;

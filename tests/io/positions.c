@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The numbers of a file's collective accesses and of its panes pass 2^16, 2^31 and 2^32. All ranks set them on by as
- * much at a moment when nothing is under way; then data must still reach the file, and come from it. */
+/* The numbers of a file's collective accesses and of its collective buffers pass 2^16, 2^31 and 2^32. All ranks set
+ * them on by as much at a moment when nothing is under way; then data must still reach the file, and come from it. */
 #include <unistd.h>
 
-#include "io/area.h"
+#include "io/shared_state.h"
 #include "io/file.h"
 
 #include "test.h"
@@ -15,21 +15,21 @@ static MPI_File file;
 
 static void set_on(uint64_t *reached, uint64_t limit)
 {
-    struct mur_area *area = ((struct mur_file *)mur_object_find(file, MUR_KIND_FILE))->area;
+    struct mur_shared_state *shared = ((struct mur_file *)mur_object_find(file, MUR_KIND_FILE))->shared;
     uint64_t by = (limit - STEPS / 2 - *reached) & ~(uint64_t)63; /* places in rings stay the same */
 
     MPI_Barrier(MPI_COMM_WORLD);
-    if (area) {
-        area->started += by;
-        area->current += by;
-        area->panes_in += by;
-        area->done += by;
-        atomic_fetch_add(&area->memory->entries[rank].posted, by);
+    if (shared) {
+        shared->started += by;
+        shared->current += by;
+        shared->cbs_in += by;
+        shared->done += by;
+        atomic_fetch_add(&shared->memory->entries[rank].posted, by);
     }
-    if (area && rank == 0)
-        atomic_fetch_add(&area->memory->done, by);
-    for (int i = 0; area && area->panes && rank == 0 && i < MUR_PANES; i++)
-        atomic_fetch_add(&area->panes->state[i].turn, 4 * by);
+    if (shared && rank == 0)
+        atomic_fetch_add(&shared->memory->done, by);
+    for (int i = 0; shared && shared->cbs && rank == 0 && i < MUR_CBS; i++)
+        atomic_fetch_add(&shared->cbs->state[i].turn, 4 * by);
     MPI_Barrier(MPI_COMM_WORLD);
     *reached += by;
 }

@@ -133,7 +133,7 @@ int main(int argc, char **argv)
     far_blocks(file, 8192, 60, 2.2);     /* reading what is between is right */
     far_blocks(file, 20000, 60, 2.2);    /* here it is not worth it, */
     far_blocks(file, 100000, 60, 2.2);   /* and here */
-    far_blocks(file, 50 << 20, 20, 1.1); /* nor would be panes */
+    far_blocks(file, 50 << 20, 20, 1.1); /* nor would be collective buffers */
     MPI_File_get_size(file, &file_size);
     CHECK(file_size == (6LL << 30) + (20LL * size - 1) * (50 << 20) + 4096);
     MPI_File_close(&file);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A process's desk: a few lines of shared memory, on which others of its node put what it may do for them while it
+/* A process's mailbox: a few lines of shared memory, on which others of its node put what it may do for them while it
  * waits. One of them has it at a time, and the state says for what: a small operation that the process does alone
- * (errand.c), or a large one that both do (joint.c). */
-#ifndef MUR_RMA_DESK_H
-#define MUR_RMA_DESK_H
+ * (assist.c), or a large one that both do (joint.c). */
+#ifndef MUR_RMA_MAILBOX_H
+#define MUR_RMA_MAILBOX_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -14,16 +14,16 @@
 
 /* Free is 0: the engine looks for anything else. */
 enum {
-    MUR_DESK_FREE,
-    MUR_DESK_TAKEN,
-    MUR_DESK_POSTED,
-    MUR_DESK_CLAIMED,
-    MUR_DESK_DONE,
-    MUR_DESK_FAILED,
-    MUR_DESK_JOINT
+    MUR_MAILBOX_FREE,
+    MUR_MAILBOX_TAKEN,
+    MUR_MAILBOX_POSTED,
+    MUR_MAILBOX_CLAIMED,
+    MUR_MAILBOX_DONE,
+    MUR_MAILBOX_FAILED,
+    MUR_MAILBOX_JOINT
 };
 
-enum { MUR_DESK_DATA = 16384 };
+enum { MUR_MAILBOX_DATA = 16384 };
 
 /* What the two who perform a joint operation have to know. */
 struct mur_rma_joint_task {
@@ -39,15 +39,15 @@ struct mur_rma_joint {
     struct mur_rma_joint_task task __attribute__((aligned(64)));
 };
 
-/* An errand that is small fits in the first line. */
-struct mur_rma_desk {
+/* An assist that is small fits in the first line. */
+struct mur_rma_mailbox {
     _Atomic uint32_t state __attribute__((aligned(64)));
     uint32_t context, bytes;
     uint16_t kind, reduction; /* enum mur_rma_kind, enum mur_reduction */
     uint64_t place;
     uint32_t basic; /* type of the elements */
     uint32_t unused;
-    unsigned char data[MUR_DESK_DATA]; /* brought, then fetched; of a swap, two values of a few bytes */
+    unsigned char data[MUR_MAILBOX_DATA]; /* brought, then fetched; of a swap, two values of a few bytes */
     struct mur_rma_joint joint;
 };
 

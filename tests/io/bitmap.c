@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Writing what is covered of a pane touches no byte of the file outside of what lies between the first and the last
- * covered one, where others may be writing; reading what is marked goes on up to the file's end, and says where that
- * is. Beside a file in memory. */
-#include "io/cover.h"
+/* Writing what is covered of a collective buffer touches no byte of the file outside of what lies between the first and
+ * the last covered one, where others may be writing; reading what is marked goes on up to the file's end, and says
+ * where that is. Beside a file in memory. */
+#include "io/bitmap.h"
 
 #include <errno.h>
 
@@ -11,7 +11,7 @@
 
 enum { BYTES = 8192, MARKS = 12, START = 1000, FILE_BYTES = START + (MARKS + 2) * MUR_MARKED, CASES = 300 };
 
-static char content[FILE_BYTES], pane[MARKS * MUR_MARKED];
+static char content[FILE_BYTES], cb[MARKS * MUR_MARKED];
 static off_t from, to; /* what may be touched, and */
 static off_t end;      /* the file's end */
 
@@ -54,7 +54,7 @@ static const struct mur_driver driver = {
 /* Stretches of any number and distance: near ones are written together, far ones alone. */
 static void write_some(struct mur_file *file)
 {
-    static mur_cover_word words[BYTES / 64];
+    static mur_bitmap_word words[BYTES / 64];
     static char before[FILE_BYTES], wanted[FILE_BYTES];
     int at = (int)below(BYTES / 2), far = below(2) ? 20 : 600;
 
@@ -65,14 +65,14 @@ static void write_some(struct mur_file *file)
     do {
         int bytes = 1 + (int)below(30);
 
-        mur_cover_set(words, (size_t)at, (size_t)(at + bytes));
+        mur_bitmap_set(words, (size_t)at, (size_t)(at + bytes));
         for (int i = at; i < at + bytes; i++)
-            wanted[START + i] = pane[i] = (char)below(256);
+            wanted[START + i] = cb[i] = (char)below(256);
         at += bytes;
         to = START + at;
         at += 1 + (int)below((size_t)far);
     } while (at < BYTES - 30 && below(20));
-    CHECK(mur_cover_write(file, pane, START, BYTES, words) == 0);
+    CHECK(mur_bitmap_write(file, cb, START, BYTES, words) == 0);
     CHECK(memcmp(content, wanted, sizeof content) == 0);
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         CHECK(atomic_load(&words[i]) == 0);
@@ -81,25 +81,25 @@ static void write_some(struct mur_file *file)
 /* Of a file that ends before, within or behind what is marked: each marked byte is read, or lies past the end. */
 static void read_some(struct mur_file *file)
 {
-    mur_cover_word words[1] = {0};
+    mur_bitmap_word words[1] = {0};
     MPI_Offset valid = -1, last = START + MARKS * MUR_MARKED - (MPI_Offset)below(MUR_MARKED);
 
     for (int i = 0; i < FILE_BYTES; i++)
         content[i] = (char)below(256);
-    memset(pane, 0, sizeof pane);
+    memset(cb, 0, sizeof cb);
     for (size_t i = below(MARKS); i < MARKS; i += 2 + below(MARKS))
-        mur_cover_set(words, i, i + 1);
+        mur_bitmap_set(words, i, i + 1);
     from = 0;
     to = (off_t)last;
     end = (off_t)below(FILE_BYTES);
     errno = EIO; /* somebody else's */
-    CHECK(mur_cover_read(file, pane, START, last, words, &valid) == 0);
+    CHECK(mur_bitmap_read(file, cb, START, last, words, &valid) == 0);
     CHECK(valid >= START && valid <= last);
     for (MPI_Offset at = START; at < last; at++) {
         if (!(atomic_load(&words[0]) >> (at - START) / MUR_MARKED & 1))
             continue;
         CHECK((at < valid) == (at < end));
-        CHECK(at >= end || pane[at - START] == content[at]);
+        CHECK(at >= end || cb[at - START] == content[at]);
     }
 }
 

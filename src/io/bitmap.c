@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-#include "io/cover.h"
+#include "io/bitmap.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -16,7 +16,7 @@ enum {
 };
 
 /* Ranks set bits of one word at the same time, but words within a stretch have one writer, or the same value. */
-void mur_cover_set(mur_cover_word *words, size_t from, size_t to)
+void mur_bitmap_set(mur_bitmap_word *words, size_t from, size_t to)
 {
     size_t first = from / 64, last = (to - 1) / 64;
     uint64_t head = ~UINT64_C(0) << from % 64, tail = ~UINT64_C(0) >> (63 - (to - 1) % 64);
@@ -32,7 +32,7 @@ void mur_cover_set(mur_cover_word *words, size_t from, size_t to)
 }
 
 /* The next bit from `from` on that is set, or not set; `end` where there is none. */
-static size_t find_bit(const mur_cover_word *words, size_t from, size_t end, bool is_set)
+static size_t find_bit(const mur_bitmap_word *words, size_t from, size_t end, bool is_set)
 {
     while (from < end) {
         uint64_t word = atomic_load_explicit(&words[from / 64], memory_order_relaxed);
@@ -47,15 +47,15 @@ static size_t find_bit(const mur_cover_word *words, size_t from, size_t end, boo
     return from < end ? from : end;
 }
 
-bool mur_cover_next(const mur_cover_word *words, size_t end, size_t *from, size_t *to)
+bool mur_bitmap_next(const mur_bitmap_word *words, size_t end, size_t *from, size_t *to)
 {
     *from = find_bit(words, *to, end, true);
     *to = find_bit(words, *from, end, false);
     return *from < end;
 }
 
-void mur_cover_data(const struct mur_access *access, size_t done, size_t bytes, MPI_Offset start, size_t grain,
-                    mur_cover_word *words)
+void mur_bitmap_data(const struct mur_access *access, size_t done, size_t bytes, MPI_Offset start, size_t grain,
+                     mur_bitmap_word *words)
 {
     enum { SEGMENTS = 64 };
     struct mur_view_segment segments[SEGMENTS];
@@ -67,7 +67,7 @@ void mur_cover_data(const struct mur_access *access, size_t done, size_t bytes, 
         for (int i = 0; i < count; i++) {
             size_t from = (size_t)(segments[i].offset - start), to = from + segments[i].bytes;
 
-            mur_cover_set(words, from / grain, (to - 1) / grain + 1);
+            mur_bitmap_set(words, from / grain, (to - 1) / grain + 1);
             bytes -= segments[i].bytes;
         }
 }
@@ -76,12 +76,12 @@ struct survey {
     size_t stretches, first, end;
 };
 
-static struct survey look(const mur_cover_word *words, size_t bytes)
+static struct survey look(const mur_bitmap_word *words, size_t bytes)
 {
     struct survey found = {0};
     size_t from, to = 0;
 
-    while (mur_cover_next(words, bytes, &from, &to)) {
+    while (mur_bitmap_next(words, bytes, &from, &to)) {
         found.first = found.stretches++ ? found.first : from;
         found.end = to;
     }
@@ -95,7 +95,7 @@ static bool may_fill_holes(const struct mur_file *file, const struct survey *fou
 }
 
 /* Reads what lies between the stretches, and writes all of it; nobody else may write there meanwhile. Returns errno. */
-static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, const mur_cover_word *words,
+static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, const mur_bitmap_word *words,
                         const struct survey *found)
 {
     size_t span = found->end - found->first, from, to = found->first, hole = found->first;
@@ -107,14 +107,14 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
 
     if (!old)
         return ENOMEM;
-    if (!mur_gate_enter(file->area, offset, offset + (off_t)span, true)) {
+    if (!mur_gate_enter(file->shared, offset, offset + (off_t)span, true)) {
         free(old);
         return NOT_NOW;
     }
     done = mur_sieve_lock(file, offset, span, &is_locked);
     if (done >= 0)
         done = file->driver->read(file->fd, old, span, offset);
-    while (done >= 0 && mur_cover_next(words, found->end, &from, &to)) {
+    while (done >= 0 && mur_bitmap_next(words, found->end, &from, &to)) {
         memcpy(buffer + hole, old + (hole - found->first), from - hole);
         hole = to;
     }
@@ -123,12 +123,12 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
     number = done < 0 ? errno : 0;
     if (is_locked)
         mur_file_unlock(file, offset, (MPI_Offset)span);
-    mur_gate_leave(file->area);
+    mur_gate_leave(file->shared);
     free(old);
     return number;
 }
 
-static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset start, const mur_cover_word *words,
+static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset start, const mur_bitmap_word *words,
                            const struct survey *found)
 {
     MPI_Offset first = start + (MPI_Offset)found->first, end = start + (MPI_Offset)found->end;
@@ -140,7 +140,7 @@ static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset
         return 0;
     if (mur_writes_begin(file, first, end, &is_locked))
         return errno;
-    while (!number && mur_cover_next(words, found->end, &from, &to)) {
+    while (!number && mur_bitmap_next(words, found->end, &from, &to)) {
         struct mur_view_segment segment = {start + (MPI_Offset)from, to - from};
 
         number = mur_writes_one(file, buffer + from, segment, is_locked) < 0 ? errno : 0;
@@ -149,7 +149,7 @@ static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset
     return number;
 }
 
-int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_cover_word *words)
+int mur_bitmap_write(struct mur_file *file, char *buffer, MPI_Offset start, size_t bytes, mur_bitmap_word *words)
 {
     struct survey found = look(words, bytes);
     int number;
@@ -161,18 +161,18 @@ int mur_cover_write(struct mur_file *file, char *buffer, MPI_Offset start, size_
     return number;
 }
 
-int mur_cover_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end, const mur_cover_word *words,
-                   MPI_Offset *valid)
+int mur_bitmap_read(struct mur_file *file, char *buffer, MPI_Offset start, MPI_Offset end, const mur_bitmap_word *words,
+                    MPI_Offset *valid)
 {
     size_t marks = (size_t)((end - start + MUR_MARKED - 1) / MUR_MARKED), from, to = 0, next, next_to;
 
     *valid = end;
-    while (mur_cover_next(words, marks, &from, &to)) {
+    while (mur_bitmap_next(words, marks, &from, &to)) {
         struct mur_view_segment segment = {.offset = start + (MPI_Offset)(from * MUR_MARKED)};
         MPI_Offset last;
         ssize_t got;
 
-        for (next_to = to; mur_cover_next(words, marks, &next, &next_to) && next - to <= GAP;)
+        for (next_to = to; mur_bitmap_next(words, marks, &next, &next_to) && next - to <= GAP;)
             to = next_to;
         last = start + (MPI_Offset)(to * MUR_MARKED);
         segment.bytes = (size_t)((last < end ? last : end) - segment.offset);
