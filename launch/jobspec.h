@@ -125,17 +125,17 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
     bool has_copies_only; /* nothing of what goes to `copies` is shown */
 };
 
-enum mur_errand { /* what is done instead of running a job */
-                  MUR_ERRAND_NONE,
-                  MUR_ERRAND_HELP,
-                  MUR_ERRAND_MANUAL,
-                  MUR_ERRAND_VERSION,
-                  MUR_ERRAND_WHO,
-                  MUR_ERRAND_INFO,
-                  MUR_ERRAND_ACCOUNT,
-                  MUR_ERRAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
-                  MUR_ERRAND_CHECK_SSH,
-                  MUR_ERRAND_SETUP_SSH,
+enum mur_command { /* what is done instead of running a job */
+                   MUR_COMMAND_NONE,
+                   MUR_COMMAND_HELP,
+                   MUR_COMMAND_MANUAL,
+                   MUR_COMMAND_VERSION,
+                   MUR_COMMAND_WHO,
+                   MUR_COMMAND_INFO,
+                   MUR_COMMAND_ACCOUNT,
+                   MUR_COMMAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
+                   MUR_COMMAND_CHECK_SSH,
+                   MUR_COMMAND_SETUP_SSH,
 };
 
 /* For messages and labels. */
@@ -173,7 +173,7 @@ struct mur_jobspec {
     bool shows_map;   /* which rank runs where, before it does */
     bool shows_exits; /* all exit codes, at the end */
     bool is_trial;    /* nothing is started */
-    enum mur_errand errand;
+    enum mur_command command;
     const char *errand_word; /* of -help and -man: what they are about; NULL: nothing is said */
     const char *pid_place;   /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
     uint64_t more_signals;   /* that are passed on, beside the usual ones: bit N is signal N + 1 */

@@ -2,10 +2,11 @@
 /* mpiexec: reads the command line, checks what can be checked, and runs the job.
  *
  * The way through the files: options/ makes a jobspec.h, hosts/ finds hosts for the ranks, program.c and limits.c check
- * it; head.c forks the agent and decides; agent/ starts the ranks (spawn.c, environment.c), forwards what they write
- * (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h; report.c
- * says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. What is no job
- * (-validate, -setup-ssh ...) is in errands/. */
+ * it; supervisor.c forks the agent and decides; agent/ starts the ranks (spawn.c, environment.c), forwards what they
+ * write (output.c, sink.c) and read (input.c), and leaves no process behind (descendants.c); the two speak frame.h;
+ * report.c says what went wrong. On other hosts agents are this program too, started by each other: tree/tree.h. What
+ * is no job
+ * (-validate, -setup-ssh ...) is in commands/. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,9 +22,9 @@
 #include "launch/alloc.h"
 #include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
-#include "launch/errands/errands.h"
+#include "launch/commands/commands.h"
 #include "launch/options/smpd.h"
-#include "launch/head.h"
+#include "launch/supervisor.h"
 #include "launch/hosts/placement.h"
 #include "launch/jobs.h"
 #include "launch/limits.h"
@@ -171,8 +172,8 @@ int main(int argc, char **argv)
         return rc;
     }
     name_job(&job);
-    if (job.errand)
-        return mur_errand_run(&job);
+    if (job.command)
+        return mur_command_run(&job);
     report_pid(&job);
     note_parent(&job);
     note_ignored(&job);
@@ -190,5 +191,5 @@ int main(int argc, char **argv)
     if (job.starting.sends_program && job.hosts.count > (job.local_node >= 0))
         mur_programs_take(&job);
     mur_limits_check(&job, job.local_node, &files);
-    return mur_head_run(&job, &files);
+    return mur_supervisor_run(&job, &files);
 }

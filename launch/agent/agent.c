@@ -24,10 +24,10 @@ void mur_agent_report(struct mur_agent *agent, const struct mur_tree_frame *fram
 {
     if (agent->is_orphan)
         return;
-    if (agent->uplink)
-        mur_uplink_frame(agent->uplink, frame);
-    else if (!mur_frame_send(agent->head.fd, frame))
-        mur_agent_lose_head(agent);
+    if (agent->parent_link)
+        mur_parent_link_frame(agent->parent_link, frame);
+    else if (!mur_frame_send(agent->supervisor.fd, frame))
+        mur_agent_lose_supervisor(agent);
 }
 
 static void output_failed(void *owner, const char *name, int error)
@@ -106,7 +106,7 @@ static void value_from_above(void *owner, const char *key, const char *value)
 
 static void lost_above(void *owner)
 {
-    mur_agent_lose_head(owner);
+    mur_agent_lose_supervisor(owner);
 }
 
 /* ---- life ---- */
@@ -122,17 +122,18 @@ static void adopt_signals(void)
 
 static void open_head(struct mur_agent *agent, const struct mur_agent_place *place)
 {
-    agent->uplink = place->uplink;
-    if (agent->uplink) {
-        agent->uplink->frame = frame_from_above;
-        agent->uplink->value = value_from_above;
-        agent->uplink->barrier = mur_agent_release_barrier;
-        agent->uplink->lost = lost_above;
-        agent->uplink->owner = agent;
+    agent->parent_link = place->parent_link;
+    if (agent->parent_link) {
+        agent->parent_link->frame = frame_from_above;
+        agent->parent_link->value = value_from_above;
+        agent->parent_link->barrier = mur_agent_release_barrier;
+        agent->parent_link->lost = lost_above;
+        agent->parent_link->owner = agent;
         return;
     }
-    agent->head = (struct mur_watch){.fd = place->head_fd, .ready = mur_agent_head_ready, .owner = agent};
-    mur_loop_watch(agent->loop, &agent->head, EPOLLIN);
+    agent->supervisor =
+        (struct mur_watch){.fd = place->supervisor_fd, .ready = mur_agent_supervisor_ready, .owner = agent};
+    mur_loop_watch(agent->loop, &agent->supervisor, EPOLLIN);
 }
 
 static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, const struct mur_agent_place *place)
@@ -192,8 +193,8 @@ static void start(struct mur_agent *agent, const struct rlimit *files)
     mur_agent_look_for_alone(agent);
     mur_input_start(&agent->input);
     agent->is_open = true;
-    if (agent->uplink)
-        mur_branch_resume(&agent->uplink->branch);
+    if (agent->parent_link)
+        mur_branch_resume(&agent->parent_link->branch);
 }
 
 static bool is_over(const struct mur_agent *agent)
@@ -209,14 +210,14 @@ static void say_goodbye(struct mur_agent *agent)
                                   .ended = agent->ended + agent->tree.ended,
                                   .killed = agent->killed + agent->tree.killed};
 
-    if (!agent->uplink) {
+    if (!agent->parent_link) {
         mur_agent_report(agent, &done);
         return;
     }
-    while (!agent->is_orphan && !mur_uplink_is_flushed(agent->uplink))
+    while (!agent->is_orphan && !mur_parent_link_is_flushed(agent->parent_link))
         mur_loop_turn(agent->loop);
     mur_agent_report(agent, &done);
-    while (!agent->is_orphan && !mur_uplink_is_flushed(agent->uplink))
+    while (!agent->is_orphan && !mur_parent_link_is_flushed(agent->parent_link))
         mur_loop_turn(agent->loop);
 }
 

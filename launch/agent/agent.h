@@ -8,13 +8,13 @@
 
 #include "launch/jobspec.h"
 
-struct mur_uplink;
+struct mur_parent_link;
 
-struct mur_agent_place {       /* in the tree of agents */
-    int place, end;            /* it looks after the places [place, end), its own included */
-    int head_fd;               /* mpiexec's own agent: the packets of frame.h to and from mpiexec */
-    struct mur_uplink *uplink; /* another one: its way up */
-    struct mur_loop *loop;     /* which that already uses */
+struct mur_agent_place {                 /* in the tree of agents */
+    int place, end;                      /* it looks after the places [place, end), its own included */
+    int supervisor_fd;                   /* mpiexec's own agent: the packets of frame.h to and from mpiexec */
+    struct mur_parent_link *parent_link; /* another one: its way up */
+    struct mur_loop *loop;               /* which that already uses */
 };
 
 /* Lives the agent's life in a process of its own, which has all signals blocked. Returns when no process of its part of

@@ -195,11 +195,11 @@ void mur_agent_finish(struct mur_agent *agent)
         mur_output_drain(&agent->output);
 }
 
-void mur_agent_lose_head(struct mur_agent *agent)
+void mur_agent_lose_supervisor(struct mur_agent *agent)
 {
     struct mur_tree_frame end = {.kind = MUR_FRAME_END, .rank = -1};
 
-    mur_loop_unwatch(agent->loop, &agent->head);
+    mur_loop_unwatch(agent->loop, &agent->supervisor);
     agent->is_orphan = true;
     agent->is_ending = true;
     agent->drain_ms = 0;
@@ -220,13 +220,13 @@ void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *
     }
 }
 
-void mur_agent_head_ready(void *owner)
+void mur_agent_supervisor_ready(void *owner)
 {
     struct mur_agent *agent = owner;
     struct mur_tree_frame frame;
 
-    if (mur_frame_receive(agent->head.fd, &frame))
+    if (mur_frame_receive(agent->supervisor.fd, &frame))
         mur_agent_take_frame(agent, &frame);
     else
-        mur_agent_lose_head(agent);
+        mur_agent_lose_supervisor(agent);
 }

@@ -33,7 +33,7 @@
 #include "launch/pmi/ranks.h"
 #include "launch/spawn.h"
 #include "launch/tree/tree.h"
-#include "launch/tree/uplink.h"
+#include "launch/tree/parent_link.h"
 
 struct mur_agent;
 
@@ -66,11 +66,11 @@ struct mur_agent_machine {
 struct mur_agent {
     const struct mur_jobspec *job;
     struct mur_loop *loop;
-    struct mur_watch head;      /* mpiexec's own agent */
-    struct mur_uplink *uplink;  /* the others */
-    struct mur_agent_tree tree; /* the agents below */
-    int node;                   /* the number of this host; -1: no rank runs here */
-    struct mur_watch children;  /* a signalfd for SIGCHLD */
+    struct mur_watch supervisor;         /* mpiexec's own agent */
+    struct mur_parent_link *parent_link; /* the others */
+    struct mur_agent_tree tree;          /* the agents below */
+    int node;                            /* the number of this host; -1: no rank runs here */
+    struct mur_watch children;           /* a signalfd for SIGCHLD */
     struct mur_output output;
     struct mur_input input;
     struct mur_kvs *kvs;
@@ -168,8 +168,8 @@ void mur_agent_kill_all(void *agent);
 void mur_agent_end_grace(void *agent);
 void mur_agent_drop_output(void *agent);
 void mur_agent_finish(struct mur_agent *agent); /* after the last process of the job */
-void mur_agent_lose_head(struct mur_agent *agent);
+void mur_agent_lose_supervisor(struct mur_agent *agent);
 void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *frame);
-void mur_agent_head_ready(void *agent);
+void mur_agent_supervisor_ready(void *agent);
 
 #endif

@@ -18,8 +18,8 @@ static void all_in_barrier(void *owner)
 {
     struct mur_agent *agent = owner;
 
-    if (agent->uplink)
-        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_BARRIER, NULL, 0);
+    if (agent->parent_link)
+        mur_branch_send(&agent->parent_link->branch, MUR_BRANCH_BARRIER, NULL, 0);
     else
         mur_agent_release_barrier(agent);
 }

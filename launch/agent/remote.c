@@ -21,10 +21,10 @@
 #include "launch/say.h"
 #include "launch/tree/keys.h"
 #include "launch/tree/tree.h"
-#include "launch/tree/uplink.h"
+#include "launch/tree/parent_link.h"
 
 static struct mur_loop loop;
-static struct mur_uplink uplink;
+static struct mur_parent_link parent_link;
 static struct mur_jobspec job;
 static int place_end;
 static bool has_spec;
@@ -65,12 +65,12 @@ static void get_secret(void)
 
     if (fd < 0)
         fail("cannot read the job's secret: %s; the home directory must be the same on all hosts", strerror(errno));
-    if (!read_secret(fd, uplink.secret, sizeof uplink.secret)) {
+    if (!read_secret(fd, parent_link.secret, sizeof parent_link.secret)) {
         if (!key)
             fail("did not get the job's secret by its standard input; %s",
                  "the command that starts agents must pass standard input on");
-        problem =
-            mur_keys_fetch(key, uplink.addresses, uplink.address_count, uplink.place, uplink.parent, uplink.secret);
+        problem = mur_keys_fetch(key, parent_link.addresses, parent_link.address_count, parent_link.place,
+                                 parent_link.parent, parent_link.secret);
         if (problem)
             fail("got no standard input, and cannot fetch the job's secret from the agent that started it: %s; the "
                  "command that starts agents must pass standard input or output on",
@@ -86,17 +86,17 @@ static void read_arguments(char **argv)
 {
     if (!argv[0] || !argv[1] || !argv[2])
         fail("was started by hand: '-agent' is %s", "for mpiexec's own use");
-    uplink.place = atoi(argv[0]);
-    uplink.parent = atoi(argv[1]);
+    parent_link.place = atoi(argv[0]);
+    parent_link.parent = atoi(argv[1]);
     argv += 2;
     if (*argv && strchr(*argv, '/'))
         secret_file = *argv++;
     if (*argv && mur_keys_is_word(*argv))
         key = *argv++;
-    for (; *argv && uplink.address_count < MUR_ADDRESSES_MAX; argv++)
-        if (!mur_address_read(*argv, &uplink.addresses[uplink.address_count++]))
+    for (; *argv && parent_link.address_count < MUR_ADDRESSES_MAX; argv++)
+        if (!mur_address_read(*argv, &parent_link.addresses[parent_link.address_count++]))
             fail("cannot understand the address '%s'", *argv);
-    uplink.address_count = mur_addresses_order(uplink.addresses, uplink.address_count, false);
+    parent_link.address_count = mur_addresses_order(parent_link.addresses, parent_link.address_count, false);
 }
 
 static void put_before(const char *variable, const char *directory)
@@ -129,14 +129,14 @@ static void take_spec(void *owner, const char *data, size_t bytes)
         return;
     memcpy(range, data, sizeof range);
     if (!mur_spec_read(data + sizeof range, bytes - sizeof range, &job, &directory, &environment) ||
-        range[0] != uplink.place || range[1] <= range[0] || range[1] > mur_place_count(&job))
+        range[0] != parent_link.place || range[1] <= range[0] || range[1] > mur_place_count(&job))
         fail("cannot understand what it is told of the job; %s", "are all versions of Murmur the same?");
-    memcpy(job.secret, uplink.secret, sizeof job.secret); /* which is never sent over a connection of the tree */
+    memcpy(job.secret, parent_link.secret, sizeof job.secret); /* which is never sent over a connection of the tree */
     has_spec = true;
-    uplink.branch.is_paused = true; /* what follows is for the agent that is not there yet */
+    parent_link.branch.is_paused = true; /* what follows is for the agent that is not there yet */
     place_end = range[1];
     environ = environment;
-    snprintf(job.host, sizeof job.host, "%s", job.hosts.items[mur_place_node(&job, uplink.place)].name);
+    snprintf(job.host, sizeof job.host, "%s", job.hosts.items[mur_place_node(&job, parent_link.place)].name);
     if (job.launcher.prefix)
         put_prefix(job.launcher.prefix);
     if (directory && chdir(directory) < 0 && !job.launcher.is_hybrid)
@@ -151,16 +151,16 @@ static void tell_above(int code, const char *text)
     int64_t start = mur_loop_now();
 
     mur_quit_tell = NULL;
-    uplink.branch.is_paused = false;
-    uplink.frame = NULL;
-    uplink.value = NULL;
-    uplink.barrier = NULL;
-    uplink.spec = NULL;
-    uplink.lost = NULL;
+    parent_link.branch.is_paused = false;
+    parent_link.frame = NULL;
+    parent_link.value = NULL;
+    parent_link.barrier = NULL;
+    parent_link.spec = NULL;
+    parent_link.lost = NULL;
     mur_frame_set_failure(&frame, "on host %s: %s", job.host[0] ? job.host : "?", text);
     frame.code = code;
-    mur_uplink_frame(&uplink, &frame);
-    while (!mur_uplink_is_flushed(&uplink) && mur_loop_now() - start < 2000)
+    mur_parent_link_frame(&parent_link, &frame);
+    while (!mur_parent_link_is_flushed(&parent_link) && mur_loop_now() - start < 2000)
         mur_loop_turn(&loop);
 }
 
@@ -174,7 +174,7 @@ static void block_signals(void)
 
 int mur_remote_run(char **argv)
 {
-    struct mur_agent_place place = {.uplink = &uplink, .loop = &loop};
+    struct mur_agent_place place = {.parent_link = &parent_link, .loop = &loop};
     struct mur_problem problem;
     struct rlimit files;
     const char *trouble;
@@ -188,23 +188,23 @@ int mur_remote_run(char **argv)
     read_arguments(argv);
     get_secret();
     mur_loop_init(&loop);
-    trouble = mur_uplink_open(&uplink, &loop);
+    trouble = mur_parent_link_open(&parent_link, &loop);
     if (trouble)
         fail("cannot reach the agent that started it: %s", trouble);
     mur_quit_tell = tell_above;
-    uplink.spec = take_spec;
+    parent_link.spec = take_spec;
     while (!has_spec)
         mur_loop_turn(&loop);
     block_signals(); /* until now a signal could end this process, which has started nothing */
-    if (!mur_uplink_redirect(&uplink))
+    if (!mur_parent_link_redirect(&parent_link))
         mur_quit(MUR_EXIT_TROUBLE, "cannot open a pipe: %s", strerror(errno));
 
-    node = mur_place_node(&job, uplink.place);
+    node = mur_place_node(&job, parent_link.place);
     if (!mur_binding_start(&job, node, &problem))
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
     mur_programs_find(&job, node);
     mur_limits_check(&job, node, &files);
-    place.place = uplink.place;
+    place.place = parent_link.place;
     place.end = place_end;
     mur_agent_run(&job, &files, &place);
     return 0;

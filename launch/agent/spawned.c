@@ -137,7 +137,7 @@ void mur_agent_open_jobs(struct mur_agent *agent)
     agent->jobs = (struct mur_jobs){
         .job = agent->job, .loop = agent->loop, .output = &agent->output, .message = message_from_job, .owner = agent};
     agent->parent = (struct mur_watch){.fd = -1, .ready = parent_ready, .owner = agent};
-    if (!line || agent->uplink)
+    if (!line || agent->parent_link)
         return;
     agent->parent.fd = atoi(line);
     fcntl(agent->parent.fd, F_SETFD, FD_CLOEXEC);

@@ -70,12 +70,12 @@ void mur_agent_put(void *owner, const char *text)
     bool is_question = mur_agent_is_of_machine(text) || mur_names_is_question(text) || mur_jobs_is_question(text) ||
                        strcmp(text, MUR_JOB_RUNS) == 0;
 
-    if (is_question && !agent->uplink)
+    if (is_question && !agent->parent_link)
         act(agent, text, value);
     else if (!is_question)
         mur_agent_keep(agent, text, value);
-    if (agent->uplink)
-        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_PUT, text, (size_t)(value - text) + strlen(value));
+    if (agent->parent_link)
+        mur_branch_send(&agent->parent_link->branch, MUR_BRANCH_PUT, text, (size_t)(value - text) + strlen(value));
 }
 
 void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who)
@@ -86,8 +86,8 @@ void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *ans
         report_full(agent);
     if (is_for_one(key))
         mur_kvs_remove(agent->kvs, key);
-    if (is_first && agent->uplink)
-        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_GET, key, strlen(key));
+    if (is_first && agent->parent_link)
+        mur_branch_send(&agent->parent_link->branch, MUR_BRANCH_GET, key, strlen(key));
     else if (is_first && agent->parent.fd >= 0 && mur_names_is_answer(key))
         tell_parent(agent, MUR_CONTROL_GET, key, strlen(key));
 }
@@ -99,12 +99,12 @@ void mur_agent_ask(void *owner, const char *key, mur_kvs_waiter *answer, void *w
     const char *value = mur_kvs_get(agent->kvs, key);
     bool is_first = false;
 
-    if (value || !agent->uplink) {
+    if (value || !agent->parent_link) {
         answer(who, key, value);
         return;
     }
     if (!mur_kvs_wait(agent->kvs, key, answer, who, &is_first))
         report_full(agent);
     if (is_first)
-        mur_branch_send(&agent->uplink->branch, MUR_BRANCH_ASK, key, strlen(key));
+        mur_branch_send(&agent->parent_link->branch, MUR_BRANCH_ASK, key, strlen(key));
 }

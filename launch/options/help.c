@@ -68,7 +68,7 @@ const struct mur_topic mur_topics[] = {
     {"input", "What ranks read", NULL, input_text},
     {"signals", "Signals to mpiexec", NULL, signal_text},
     {"exit", "Exit codes", NULL, exit_text},
-    {"errands", "What else mpiexec does than to run a job", mur_errand_options, NULL},
+    {"commands", "What else mpiexec does than to run a job", mur_command_options, NULL},
     {"habits", "Options of other launchers", mur_habit_options, NULL},
     {NULL, NULL, NULL, NULL},
 };

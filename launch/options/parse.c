@@ -205,7 +205,7 @@ static void take_program(struct mur_parser *parser)
 /* Nothing after such an option is looked at. */
 static bool ends_reading(const struct mur_jobspec *job)
 {
-    return job->errand && job->errand < MUR_ERRAND_VALIDATE;
+    return job->command && job->command < MUR_COMMAND_VALIDATE;
 }
 
 static int read_context(struct mur_parser *parser)
@@ -223,7 +223,7 @@ static int read_context(struct mur_parser *parser)
         if (rc || ends_reading(job))
             return rc;
     }
-    if (job->errand && !*parser->next) { /* which needs no program */
+    if (job->command && !*parser->next) { /* which needs no program */
         job->size += parser->context->ranks;
         return 0;
     }

@@ -37,7 +37,7 @@ extern const struct mur_option mur_binding_options[];
 extern const struct mur_option mur_launcher_options[];
 extern const struct mur_option mur_output_options[];
 extern const struct mur_option mur_starting_options[];
-extern const struct mur_option mur_errand_options[];
+extern const struct mur_option mur_command_options[];
 extern const struct mur_option mur_habit_options[]; /* accepted, though nothing needs them */
 
 /* What -help is about: a table, a text, or both. */

@@ -3,9 +3,9 @@
  *
  * Like the links between ranks (src/transport/tcp), a branch is a pair of streams that outlive connections: what was
  * sent is kept until it is acknowledged, and goes on, after a connection has broken, where the other side's receiving
- * ended. The child calls its parent, at first and whenever the connection breaks; door.c lets it in. Each connection is
- * sealed (seal.h) with keys that follow from the job's secret and the nonces of its greeting: bytes that were altered,
- * dropped, repeated or put in another order break it, and the stream goes on by the next one.
+ * ended. The child calls its parent, at first and whenever the connection breaks; acceptor.c lets it in. Each
+ * connection is sealed (seal.h) with keys that follow from the job's secret and the nonces of its greeting: bytes that
+ * were altered, dropped, repeated or put in another order break it, and the stream goes on by the next one.
  *
  * Both sides say something every second. Who has not heard from the other for longer than MUR_HOST_TIMEOUT
  * (30 s) takes it for lost. */

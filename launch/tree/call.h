@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The child's side of a door: calling the parent, in the loop. Nothing waits: a parent that is cut off must not keep
- * this agent from its own ranks and children. */
+/* The child's side of an acceptor: calling the parent, in the loop. Nothing waits: a parent that is cut off must not
+ * keep this agent from its own ranks and children. */
 #ifndef MUR_LAUNCH_TREE_CALL_H
 #define MUR_LAUNCH_TREE_CALL_H
 

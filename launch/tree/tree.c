@@ -17,13 +17,13 @@
 
 #include "launch/alloc.h"
 #include "launch/say.h"
-#include "launch/tree/uplink.h"
+#include "launch/tree/parent_link.h"
 
 enum {
     ENDING_MS = 5000, /* how long an agent may be silent when the job is to end */
     TICK_MS = 250,
     LEAVE_MS = 1000, /* for the command that has started an agent to end after it */
-    PIPE_BYTES = 4 * MUR_UPLINK_CREDIT,
+    PIPE_BYTES = 4 * MUR_PARENT_LINK_CREDIT,
     SSH_TROUBLE = 255, /* exit code of ssh for what went wrong with itself */
 };
 
@@ -157,7 +157,7 @@ static void close_input(struct mur_child *child)
 static void feed(void *owner)
 {
     struct mur_child *child = owner;
-    char data[MUR_UPLINK_INPUT];
+    char data[MUR_PARENT_LINK_INPUT];
     ssize_t size = read(child->input.fd, data, sizeof data);
 
     if (size < 0 && (errno == EAGAIN || errno == EINTR))
@@ -399,7 +399,7 @@ static bool start_child(struct mur_agent_tree *tree, int place, int end, struct 
     mur_output_add_relay(tree->output, &child->streams[0], &child->streams[1]);
     child->input =
         (struct mur_watch){.fd = has_readers(child) ? mur_input_relay(tree->input) : -1, .ready = feed, .owner = child};
-    if (mur_start_agent(child, tree->door.port, failure))
+    if (mur_start_agent(child, tree->acceptor.port, failure))
         return true;
     child->state = MUR_CHILD_GONE;
     close_pipes(child);
@@ -414,13 +414,13 @@ static bool open_door(struct mur_agent_tree *tree, struct mur_tree_frame *failur
         mur_frame_set_failure(failure, "%s", complaint);
         return false;
     }
-    tree->door = (struct mur_door){.secret = tree->job->secret,
-                                   .own = tree->place,
-                                   .knows = knows,
-                                   .enters = enters,
-                                   .may_fetch = may_fetch,
-                                   .owner = tree};
-    if (mur_door_open(&tree->door, tree->loop))
+    tree->acceptor = (struct mur_acceptor){.secret = tree->job->secret,
+                                           .own = tree->place,
+                                           .knows = knows,
+                                           .enters = enters,
+                                           .may_fetch = may_fetch,
+                                           .owner = tree};
+    if (mur_acceptor_open(&tree->acceptor, tree->loop))
         return true;
     mur_frame_set_failure(failure,
                           "cannot listen for the agents of other hosts: %s; MUR_TCP_PORTS=first:last sets the "

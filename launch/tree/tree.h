@@ -7,13 +7,13 @@
  * part, which does the same with the rest. So a job on many hosts starts in a few steps.
  *
  *   branch.c   the connection between a parent and a child, which may break and heal
- *   door.c     letting children in, calling the parent
+ *   acceptor.c     letting children in, calling the parent
  *   spec.c     the job as bytes
  *   start.c    the command that starts an agent on a host
  *   survey.c   before all that: what parts the hosts have, where the ranks' places depend on it
  *   tree.c     the parent's side: children, their output, their end
- *   uplink.c   the child's side: what goes up, and how it finds its parent again
- *   call.c     ... by a call in the loop, which the parent's door answers */
+ *   parent_link.c   the child's side: what goes up, and how it finds its parent again
+ *   call.c     ... by a call in the loop, which the parent's acceptor answers */
 #ifndef MUR_LAUNCH_TREE_TREE_H
 #define MUR_LAUNCH_TREE_TREE_H
 
@@ -23,7 +23,7 @@
 #include "launch/loop.h"
 #include "launch/output.h"
 #include "launch/tree/branch.h"
-#include "launch/tree/door.h"
+#include "launch/tree/acceptor.h"
 #include "launch/tree/spec.h"
 
 enum { MUR_START_MS = 60000 }; /* until an agent must have called */
@@ -79,7 +79,7 @@ struct mur_agent_tree {
     int place, end;
     struct mur_spec spec;
     int64_t wait_until; /* hosts are tried again until then */
-    struct mur_door door;
+    struct mur_acceptor acceptor;
     struct mur_keys keys;
     struct mur_timer timer;
     struct mur_child *children;

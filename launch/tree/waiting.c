@@ -60,7 +60,7 @@ static void try(struct mur_child *child)
     struct mur_tree_frame failure;
 
     child->retry_at = 0;
-    if (mur_start_agent(child, child->tree->door.port, &failure))
+    if (mur_start_agent(child, child->tree->acceptor.port, &failure))
         return;
     child->state = MUR_CHILD_GONE;
     child->tree->calls->frame(child->tree->owner, &failure);

@@ -113,13 +113,14 @@ void mur_region_remove(const void *memory)
         }
 }
 
-bool mur_region_find(const void *memory, size_t bytes, struct mur_spot *spot)
+bool mur_region_find(const void *memory, size_t bytes, struct mur_region_address *address)
 {
     const struct region *region = by_memory(memory, bytes);
 
     if (!region)
         return false;
-    *spot = (struct mur_spot){region->token, region->bytes, (uint64_t)((const char *)memory - region->memory)};
+    *address =
+        (struct mur_region_address){region->token, region->bytes, (uint64_t)((const char *)memory - region->memory)};
     return true;
 }
 
@@ -136,17 +137,17 @@ static void unmap_one(void)
     idle--;
 }
 
-static struct region *map(const struct mur_spot *spot)
+static struct region *map(const struct mur_region_address *address)
 {
-    uint64_t token = spot->token;
+    uint64_t token = address->token;
     struct region *region;
-    void *memory = token ? mur_node_map(spot->bytes, &token) : NULL;
+    void *memory = token ? mur_node_map(address->bytes, &token) : NULL;
 
     if (!memory)
         return NULL;
-    region = add(memory, spot->bytes, token);
+    region = add(memory, address->bytes, token);
     if (!region) {
-        mur_node_unmap(memory, spot->bytes);
+        mur_node_unmap(memory, address->bytes);
         return NULL;
     }
     region->is_cached = true;
@@ -155,29 +156,29 @@ static struct region *map(const struct mur_spot *spot)
     return region;
 }
 
-static struct region *reach(const struct mur_spot *spot)
+static struct region *reach(const struct mur_region_address *address)
 {
-    struct region *region = by_token(spot->token);
+    struct region *region = by_token(address->token);
 
-    return region ? region : map(spot);
+    return region ? region : map(address);
 }
 
-void *mur_region_reach(const struct mur_spot *spot)
+void *mur_region_reach(const struct mur_region_address *address)
 {
-    struct region *region = reach(spot);
+    struct region *region = reach(address);
 
-    return region ? region->memory + spot->offset : NULL;
+    return region ? region->memory + address->offset : NULL;
 }
 
-void *mur_region_keep(const struct mur_spot *spot)
+void *mur_region_keep(const struct mur_region_address *address)
 {
-    struct region *region = reach(spot);
+    struct region *region = reach(address);
 
     if (!region)
         return NULL;
     if (!region->keepers++ && region->is_cached)
         idle--;
-    return region->memory + spot->offset;
+    return region->memory + address->offset;
 }
 
 void mur_region_release(uint64_t token)

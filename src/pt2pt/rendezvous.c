@@ -62,8 +62,9 @@ struct mur_transfer {
     struct mur_claim claim __attribute__((aligned(64))); /* in units of pages, or several of them */
     uint64_t limit;                                      /* bytes to copy in all */
     uint64_t source, target;                             /* addresses in the two memories */
-    struct mur_spot source_spot; /* of the two memories, where the other side can map them; else of token 0 */
-    struct mur_spot target_spot;
+    struct mur_region_address
+        source_address; /* of the two memories, where the other side can map them; else of token 0 */
+    struct mur_region_address target_address;
     struct mur_transfer *next_free; /* the sender's own list */
     uint64_t token;
     int32_t sender;   /* process */
@@ -126,10 +127,10 @@ static struct mur_transfer *transfer_named(const struct mur_peer *peer, uint64_t
     return transfer && transfer->token == token && transfer->sender == sender ? transfer : NULL;
 }
 
-static void find_spot(const void *buffer, size_t bytes, struct mur_spot *spot)
+static void find_address(const void *buffer, size_t bytes, struct mur_region_address *address)
 {
-    if (!mur_region_find(buffer, bytes, spot))
-        spot->token = 0;
+    if (!mur_region_find(buffer, bytes, address))
+        address->token = 0;
 }
 
 static bool resume_ready(struct mur_backlog_entry *entry)
@@ -151,7 +152,7 @@ int mur_rendezvous_send(struct mur_request *request)
     if (request->is_dense && request->bytes >= COPY_MIN && request->peer->process != mur_process.rank)
         request->transfer = transfer_get(request->peer);
     if (request->transfer)
-        find_spot(request->buffer, request->bytes, &request->transfer->source_spot);
+        find_address(request->buffer, request->bytes, &request->transfer->source_address);
     request->moved = 0;
     mur_event(MUR_EVENT_RENDEZVOUS, NULL,
               &(struct mur_event_message){
@@ -215,7 +216,7 @@ static void take_time(const struct mur_request *request)
 /* Takes the next chunk from this side's end. Loads and stores need no system call: their chunks may be small. */
 static struct mur_claim_part claim_chunk(struct mur_transfer *transfer, uint64_t unit, bool is_sender)
 {
-    bool is_mapped = transfer->source_spot.token || transfer->target_spot.token;
+    bool is_mapped = transfer->source_address.token || transfer->target_address.token;
     uint64_t even = mur_settings.shm_copy_chunk ? (uint64_t)mur_settings.shm_copy_chunk : is_mapped ? CHUNK_MAPPED : 0;
     struct mur_claim_chunks chunks = mur_claim_chunks_of(even, unit);
 
@@ -240,8 +241,8 @@ static __attribute__((noreturn, cold)) void copy_failed(const struct mur_peer *p
 static bool copy(struct mur_request *request, const struct mur_transfer *transfer, bool is_sender, uint64_t start,
                  uint64_t bytes)
 {
-    const struct mur_spot *spot = is_sender ? &transfer->target_spot : &transfer->source_spot;
-    char *here = request->buffer + start, *there = spot->token ? mur_region_reach(spot) : NULL;
+    const struct mur_region_address *address = is_sender ? &transfer->target_address : &transfer->source_address;
+    char *here = request->buffer + start, *there = address->token ? mur_region_reach(address) : NULL;
     struct mur_peer *peer = request->peer;
 
     if (!there)
@@ -313,8 +314,8 @@ static bool is_mapped(const struct mur_request *request, const struct mur_ready 
 {
     struct mur_transfer *transfer = mur_node_shared(ready->token);
 
-    find_spot(request->buffer, bytes, &transfer->target_spot);
-    return transfer->source_spot.token || transfer->target_spot.token;
+    find_address(request->buffer, bytes, &transfer->target_address);
+    return transfer->source_address.token || transfer->target_address.token;
 }
 
 static void accept_by_copy(struct mur_request *request, const struct mur_ready *ready, size_t bytes)

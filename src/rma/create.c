@@ -35,8 +35,8 @@ struct part {
     uint64_t address;
     int32_t error; /* class; 0: none */
     int32_t hints;
-    uint64_t mailbox;     /* a token of its node; 0: it has none */
-    struct mur_spot spot; /* of memory of its own that the node reaches; else of token 0 */
+    uint64_t mailbox;                 /* a token of its node; 0: it has none */
+    struct mur_region_address region; /* of memory of its own that the node reaches; else of token 0 */
 };
 
 static bool is_allocated(const struct mur_win *win)
@@ -260,8 +260,8 @@ static void fill_near(struct mur_win *win, int rank, int number, uint64_t data, 
     if (rank != win->rank && !mur_settings.rma_direct)
         return;
     target->control = (struct mur_win_control *)((char *)win->segment + (size_t)number * control_bytes(win));
-    if (rank != win->rank && part->spot.token && (target->memory = mur_region_keep(&part->spot)))
-        target->kept = part->spot.token;
+    if (rank != win->rank && part->region.token && (target->memory = mur_region_keep(&part->region)))
+        target->kept = part->region.token;
     if (rank == win->rank || target->memory)
         target->way = MUR_WAY_LOADS;
     else if (mur_node_can_copy(peer->local))
@@ -352,7 +352,7 @@ static int build(struct mur_win *win, MPI_Aint size, MPI_Aint unit, const struct
                                      .address = win->flavor == MPI_WIN_FLAVOR_CREATE ? (uintptr_t)*base_p : 0,
                                      .hints = (int32_t)win->hints};
     if (!rc && win->flavor == MPI_WIN_FLAVOR_CREATE && size)
-        mur_region_find(*base_p, (size_t)size, &parts[win->rank].spot);
+        mur_region_find(*base_p, (size_t)size, &parts[win->rank].region);
     rc = tell_parts(win, parts, rc);
     if (rc)
         return rc;

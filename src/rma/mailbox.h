@@ -27,7 +27,7 @@ enum { MUR_MAILBOX_DATA = 16384 };
 
 /* What the two who perform a joint operation have to know. */
 struct mur_rma_joint_task {
-    struct mur_spot origin, result;
+    struct mur_region_address origin, result;
     uint64_t place, bytes;
     uint32_t piece, pieces; /* bytes of each but the last; how many */
     uint32_t context;

@@ -24,7 +24,7 @@ LIBRARY = [
     {'base'},
 ]
 LAUNCHER = [
-    {'mpiexec.c', 'head.c', 'head.h', 'errands'},
+    {'mpiexec.c', 'supervisor.c', 'supervisor.h', 'commands'},
     {'agent', 'options'},
     {'tree', 'pmi', 'daemon'},
     {'hosts', 'launch'},

@@ -80,7 +80,7 @@ def main(root):
             elif path == "docs/tour.md" and re.fullmatch(r"[A-Za-z_]+", name) and name not in words and (
                     "_" in name or name.islower()) and not name.startswith("MPI_"):
                 missing(path, 1, name)
-    settings = set(re.findall(r'\{"(MUR_\w+)", "', texts["src/base/settings.c"]))
+    settings = set(re.findall(r'\{"(MUR_\w+)", "[a-z]', texts["src/base/settings.c"]))
     table = set(re.findall(r"MUR_\w+", " ".join(line.split("|")[1] for line in texts[os.path.join("docs", "settings.md")].split("\n")
                                                  if line.startswith("| `MUR_"))))
     for name in sorted(settings - table):

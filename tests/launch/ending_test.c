@@ -30,7 +30,7 @@ static void open_agent(int head)
     agent.children = (struct mur_watch){
         .fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK), .ready = mur_agent_children_ready, .owner = &agent};
     mur_loop_watch(&loop, &agent.children, EPOLLIN);
-    agent.head.fd = head;
+    agent.supervisor.fd = head;
     agent.kill_timer = (struct mur_timer){.fire = mur_agent_end_grace, .owner = &agent};
     agent.drain_timer = (struct mur_timer){.fire = mur_agent_drop_output, .owner = &agent};
     mur_loop_add_timer(&loop, &agent.kill_timer);

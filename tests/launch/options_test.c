@@ -43,12 +43,12 @@ static void test_values(void)
     CHECK(job.contexts[0].environment.count == 1 && strcmp(job.contexts[0].environment.items[0], "A=1,B=2") == 0);
     CHECK(job.environment.count == 1 && strcmp(job.environment.items[0], "E=f=g") == 0);
     CHECK(job.timeout_ms == 1500);
-    CHECK(parse("-help -nonsense", &job, error, sizeof error) == 0 && job.errand == MUR_ERRAND_HELP);
+    CHECK(parse("-help -nonsense", &job, error, sizeof error) == 0 && job.command == MUR_COMMAND_HELP);
     CHECK(parse("-initial-errhandler mpi_errors_return p : q", &job, error, sizeof error) == 0);
     CHECK(strcmp(job.contexts[0].initial_errhandler, "mpi_errors_return") == 0 && !job.contexts[1].initial_errhandler);
     CHECK(parse("-initial-errhandler MPI_ERRORS_RETURN p", &job, error, sizeof error) != 0);
     CHECK(parse("-TimeOut 2 -PPN 3 --MAP-BY node p", &job, error, sizeof error) == 0 && job.timeout_ms == 2000);
-    CHECK(parse("-V", &job, error, sizeof error) == 0 && job.errand == MUR_ERRAND_VERSION);
+    CHECK(parse("-V", &job, error, sizeof error) == 0 && job.command == MUR_COMMAND_VERSION);
 }
 
 static void test_errors(void)
@@ -285,11 +285,11 @@ static void test_random(void)
             CHECK(error[0]);
             continue;
         }
-        for (int i = 0; i < job.context_count && !job.errand; i++) {
+        for (int i = 0; i < job.context_count && !job.command; i++) {
             CHECK(job.contexts[i].argv[0]);
             ranks += job.contexts[i].ranks;
         }
-        CHECK(job.errand || ranks == job.size);
+        CHECK(job.command || ranks == job.size);
     }
 }
 
@@ -313,7 +313,7 @@ static void test_random_files(void)
         CHECK(ftruncate(fd, 0) == 0 && pwrite(fd, bytes, (size_t)length, 0) == length);
         if (mur_options_parse(argv, &job, error, sizeof error))
             CHECK(error[0]);
-        else if (!job.errand)
+        else if (!job.command)
             CHECK(job.size >= job.context_count && job.contexts[job.context_count - 1].argv[0]);
     }
     close(fd);

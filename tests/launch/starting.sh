@@ -1,5 +1,5 @@
 # How ranks are started when options ask for an unusual way: terminal, priority, windows, GPUs, what they are told, and
-# the errands that start nothing.
+# the commands that start nothing.
 # SPDX-License-Identifier: BSD-3-Clause
 . "$(dirname "$0")/lib.sh"
 
@@ -164,7 +164,7 @@ same "the end of a job with -localroot" $((128 + 15)) $?
 until_true none_left
 code 2 -localroot -host nowhere true
 
-# ---- errands and trials ----
+# ---- commands and trials ----
 code 0 -whomai
 same "-whomai" "$(id -un);" "$(lines)"
 code 0 -whoami

@@ -25,7 +25,7 @@ static void count(void)
 {
     tool_start();
     MPI_T_pvar_session_create(&session);
-    counter = tool_meter(session, "rma_errands", MPI_T_PVAR_CLASS_COUNTER, NULL);
+    counter = tool_meter(session, "rma_assists", MPI_T_PVAR_CLASS_COUNTER, NULL);
 }
 
 static unsigned long long counted(void)

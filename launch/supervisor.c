@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The head of a job: one loop over the agent's frames, our signals and the time limit.
+/* The supervisor of a job: one loop over the agent's frames, our signals and the time limit.
  *
  * The first cause that ends the job, be it a failure, a signal to us or the time limit, is what is reported and makes
  * the exit code; what follows from it is not news. The agent's end of file before MUR_FRAME_DONE means it was killed:
  * the ranks die with it, by the kernel's hand, and what else it had adopted becomes ours to kill. */
-#include "launch/head.h"
+#include "launch/supervisor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -34,7 +34,7 @@
 #define DRAIN_MS         500  /* how long a reader that has stopped may hold up a job that is to end */
 #define LEFTOVER_MS      2000
 
-struct head {
+struct supervisor {
     const struct mur_jobspec *job;
     struct mur_loop loop;
     struct mur_watch agent;
@@ -55,144 +55,146 @@ struct head {
 static const int ending_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 static const int passed_signals[] = {SIGUSR1, SIGUSR2, SIGTSTP, SIGCONT};
 
-static void lose_agent(struct head *head);
+static void lose_agent(struct supervisor *supervisor);
 
 /* A frame the agent does not take shows as its end of file, which says more. */
-static void send_end(struct head *head, int signal, int grace_ms, int drain_ms)
+static void send_end(struct supervisor *supervisor, int signal, int grace_ms, int drain_ms)
 {
     struct mur_tree_frame frame = {.kind = MUR_FRAME_END,
-                                   .rank = head->failure.cause == MUR_CAUSE_NONE ? -1 : head->failure.rank,
+                                   .rank = supervisor->failure.cause == MUR_CAUSE_NONE ? -1 : supervisor->failure.rank,
                                    .signal = signal,
                                    .grace_ms = grace_ms,
                                    .drain_ms = drain_ms};
 
-    head->is_ending = true;
-    mur_frame_send(head->agent.fd, &frame);
-    kill(head->agent_pid, SIGCONT); /* somebody may have stopped it */
-    kill(head->guard_pid, SIGCONT);
+    supervisor->is_ending = true;
+    mur_frame_send(supervisor->agent.fd, &frame);
+    kill(supervisor->agent_pid, SIGCONT); /* somebody may have stopped it */
+    kill(supervisor->guard_pid, SIGCONT);
 }
 
 /* ---- signals and time ---- */
 
-static void take_ending_signal(struct head *head, int signal)
+static void take_ending_signal(struct supervisor *supervisor, int signal)
 {
-    if (head->end_signal) { /* the second: no more patience */
-        send_end(head, 0, 0, 0);
+    if (supervisor->end_signal) { /* the second: no more patience */
+        send_end(supervisor, 0, 0, 0);
         return;
     }
-    if (!head->is_ending && !head->code)
-        head->code = MUR_EXIT_SIGNAL + signal;
-    head->end_signal = signal;
-    send_end(head, signal, SIGNAL_GRACE_MS, DRAIN_MS);
+    if (!supervisor->is_ending && !supervisor->code)
+        supervisor->code = MUR_EXIT_SIGNAL + signal;
+    supervisor->end_signal = signal;
+    send_end(supervisor, signal, SIGNAL_GRACE_MS, DRAIN_MS);
 }
 
-static void take_signal(struct head *head, int signal)
+static void take_signal(struct supervisor *supervisor, int signal)
 {
     struct mur_tree_frame frame = {.kind = MUR_FRAME_SIGNAL, .signal = signal};
 
     for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
         if (signal == ending_signals[i]) {
-            take_ending_signal(head, signal);
+            take_ending_signal(supervisor, signal);
             return;
         }
-    mur_frame_send(head->agent.fd, &frame);
+    mur_frame_send(supervisor->agent.fd, &frame);
     if (signal == SIGTSTP)
         raise(SIGSTOP); /* the shell waits to see us stop; SIGCONT comes as any signal, when we go on */
 }
 
 /* What is typed at the terminal reaches rank 0 by itself where that has kept mpiexec's process group (-localroot): a
  * debugger there interrupts the program, which is not to end the job. */
-static bool is_for_root(const struct head *head, const struct signalfd_siginfo *info)
+static bool is_for_root(const struct supervisor *supervisor, const struct signalfd_siginfo *info)
 {
-    return head->job->starting.has_local_root && info->ssi_code == SI_KERNEL &&
+    return supervisor->job->starting.has_local_root && info->ssi_code == SI_KERNEL &&
            (info->ssi_signo == SIGINT || info->ssi_signo == SIGQUIT);
 }
 
 static void signals_ready(void *owner)
 {
-    struct head *head = owner;
+    struct supervisor *supervisor = owner;
     struct signalfd_siginfo info;
 
-    if (read(head->signals.fd, &info, sizeof info) == sizeof info && !is_for_root(head, &info))
-        take_signal(head, (int)info.ssi_signo);
+    if (read(supervisor->signals.fd, &info, sizeof info) == sizeof info && !is_for_root(supervisor, &info))
+        take_signal(supervisor, (int)info.ssi_signo);
 }
 
 static void time_is_up(void *owner)
 {
-    struct head *head = owner;
+    struct supervisor *supervisor = owner;
 
-    if (head->is_ending)
+    if (supervisor->is_ending)
         return;
-    head->has_timed_out = true;
-    head->code = MUR_EXIT_TIMEOUT;
-    send_end(head, SIGTERM, FAILURE_GRACE_MS, DRAIN_MS);
+    supervisor->has_timed_out = true;
+    supervisor->code = MUR_EXIT_TIMEOUT;
+    send_end(supervisor, SIGTERM, FAILURE_GRACE_MS, DRAIN_MS);
 }
 
 /* ---- the agent ---- */
 
-static void take_failure(struct head *head, const struct mur_tree_frame *failure)
+static void take_failure(struct supervisor *supervisor, const struct mur_tree_frame *failure)
 {
-    if (head->is_ending)
+    if (supervisor->is_ending)
         return;
-    if (!head->code)
-        head->code = mur_report_exit_code(failure);
+    if (!supervisor->code)
+        supervisor->code = mur_report_exit_code(failure);
     if (failure->is_tolerated) {
-        if (head->job->is_verbose)
-            mur_report_failure(head->job, failure, 0);
+        if (supervisor->job->is_verbose)
+            mur_report_failure(supervisor->job, failure, 0);
         return;
     }
-    head->failure = *failure;
-    send_end(head, SIGTERM, FAILURE_GRACE_MS, MUR_FRAME_KEEP_OUTPUT);
+    supervisor->failure = *failure;
+    send_end(supervisor, SIGTERM, FAILURE_GRACE_MS, MUR_FRAME_KEEP_OUTPUT);
 }
 
-static void finish(struct head *head, const struct mur_tree_frame *done)
+static void finish(struct supervisor *supervisor, const struct mur_tree_frame *done)
 {
-    head->is_over = true;
-    mur_exits_print(&head->exits, head->job);
-    mur_report_failure(head->job, &head->failure, done->ended);
-    if (head->has_timed_out)
+    supervisor->is_over = true;
+    mur_exits_print(&supervisor->exits, supervisor->job);
+    mur_report_failure(supervisor->job, &supervisor->failure, done->ended);
+    if (supervisor->has_timed_out)
         mur_say("the job reached its time limit of %g s and was ended (%d rank%s still ran)",
-                (double)head->job->timeout_ms / 1000, done->ended, done->ended == 1 ? "" : "s");
-    if (head->end_signal && done->killed > 0)
+                (double)supervisor->job->timeout_ms / 1000, done->ended, done->ended == 1 ? "" : "s");
+    if (supervisor->end_signal && done->killed > 0)
         mur_say("%d rank%s did not end on %s in time and %s killed", done->killed, done->killed == 1 ? "" : "s",
-                mur_report_signal(head->end_signal), done->killed == 1 ? "was" : "were");
+                mur_report_signal(supervisor->end_signal), done->killed == 1 ? "was" : "were");
 }
 
 static void agent_ready(void *owner)
 {
-    struct head *head = owner;
+    struct supervisor *supervisor = owner;
     struct mur_tree_frame frame, failure;
 
-    if (!mur_frame_receive(head->agent.fd, &frame)) {
-        lose_agent(head);
+    if (!mur_frame_receive(supervisor->agent.fd, &frame)) {
+        lose_agent(supervisor);
         return;
     }
     if (frame.kind == MUR_FRAME_STARTED)
         mur_say("rank %d runs as pid %d", frame.rank, frame.pid);
     else if (frame.kind == MUR_FRAME_FAILURE)
-        take_failure(head, &frame);
-    else if (frame.kind == MUR_FRAME_STANDING && mur_standings_take(&head->standings, head->job, &frame, &failure))
-        take_failure(head, &failure);
+        take_failure(supervisor, &frame);
+    else if (frame.kind == MUR_FRAME_STANDING &&
+             mur_standings_take(&supervisor->standings, supervisor->job, &frame, &failure))
+        take_failure(supervisor, &failure);
     else if (frame.kind == MUR_FRAME_EXITED)
-        mur_exits_note(&head->exits, head->job, &frame);
+        mur_exits_note(&supervisor->exits, supervisor->job, &frame);
     else if (frame.kind == MUR_FRAME_DONE)
-        finish(head, &frame);
+        finish(supervisor, &frame);
 }
 
-static void lose_agent(struct head *head)
+static void lose_agent(struct supervisor *supervisor)
 {
     int status = 0;
 
-    head->is_over = true;
-    kill(head->agent_pid, SIGKILL); /* it may have closed its end without dying */
-    waitpid(head->guard_pid, &status, 0);
-    mur_descendants_end(&head->strangers, LEFTOVER_MS);
-    head->code = MUR_EXIT_LOST;
+    supervisor->is_over = true;
+    kill(supervisor->agent_pid, SIGKILL); /* it may have closed its end without dying */
+    waitpid(supervisor->guard_pid, &status, 0);
+    mur_descendants_end(&supervisor->strangers, LEFTOVER_MS);
+    supervisor->code = MUR_EXIT_LOST;
     if (WIFSIGNALED(status))
-        mur_say("the agent on %s (pid %d) was killed by signal %d (%s); all ranks were ended with it", head->job->host,
-                head->agent_pid, WTERMSIG(status), mur_report_signal(WTERMSIG(status)));
+        mur_say("the agent on %s (pid %d) was killed by signal %d (%s); all ranks were ended with it",
+                supervisor->job->host, supervisor->agent_pid, WTERMSIG(status), mur_report_signal(WTERMSIG(status)));
     else
-        mur_say("the agent on %s (pid %d) ended early; all ranks were ended with it", head->job->host, head->agent_pid);
+        mur_say("the agent on %s (pid %d) ended early; all ranks were ended with it", supervisor->job->host,
+                supervisor->agent_pid);
 }
 
 /* ---- starting ---- */
@@ -200,7 +202,7 @@ static void lose_agent(struct head *head)
 /* Blocks every signal, for us and, through the fork, for the agent; we read those that mean something to a job. SIGHUP
  * is left out where nohup had it ignored. SIGINT is not treated so: a script's `mpiexec &` has it ignored, and a
  * kill -INT must reach the ranks all the same. */
-static void open_signals(struct head *head)
+static void open_signals(struct supervisor *supervisor)
 {
     struct sigaction hangup;
     sigset_t all;
@@ -212,72 +214,72 @@ static void open_signals(struct head *head)
     for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
         sigaddset(&read, ending_signals[i]);
     for (size_t i = 0; i < sizeof passed_signals / sizeof passed_signals[0]; i++)
-        if (!head->job->passes_no_signals)
+        if (!supervisor->job->passes_no_signals)
             sigaddset(&read, passed_signals[i]);
     for (int signal = 1; signal <= SIGRTMAX && signal <= 64; signal++)
-        if (head->job->more_signals >> (signal - 1) & 1)
+        if (supervisor->job->more_signals >> (signal - 1) & 1)
             sigaddset(&read, signal);
     sigaction(SIGHUP, NULL, &hangup);
     if (hangup.sa_handler == SIG_IGN)
         sigdelset(&read, SIGHUP);
     sigaction(SIGCHLD, &(struct sigaction){.sa_handler = SIG_DFL}, NULL); /* ignored, it would eat exit codes */
-    head->signals = (struct mur_watch){
-        .fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK), .ready = signals_ready, .owner = head};
-    if (head->signals.fd < 0)
+    supervisor->signals = (struct mur_watch){
+        .fd = signalfd(-1, &read, SFD_CLOEXEC | SFD_NONBLOCK), .ready = signals_ready, .owner = supervisor};
+    if (supervisor->signals.fd < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot create a signal descriptor: %s", strerror(errno));
 }
 
 /* The agent needs none of our descriptors but its own end: with ours open in it, it would not see us die. */
-static void start_agent(struct head *head, const struct rlimit *files)
+static void start_agent(struct supervisor *supervisor, const struct rlimit *files)
 {
     int ends[2], tell[2];
 
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0 || pipe2(tell, O_CLOEXEC) < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot create a socket pair: %s", strerror(errno));
-    head->guard_pid = fork();
-    if (head->guard_pid < 0)
+    supervisor->guard_pid = fork();
+    if (supervisor->guard_pid < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot fork the agent: %s; is the limit of processes (ulimit -u) reached?",
                  strerror(errno));
-    if (head->guard_pid == 0) {
+    if (supervisor->guard_pid == 0) {
         close(ends[0]);
         close(tell[0]);
-        close(head->signals.fd);
+        close(supervisor->signals.fd);
         mur_guard_split(tell[1]);
         close(tell[1]);
-        mur_agent_run(head->job, files,
-                      &(struct mur_agent_place){.end = mur_place_count(head->job), .head_fd = ends[1]});
+        mur_agent_run(supervisor->job, files,
+                      &(struct mur_agent_place){.end = mur_place_count(supervisor->job), .supervisor_fd = ends[1]});
         _exit(0);
     }
     close(ends[1]);
     close(tell[1]);
-    if (read(tell[0], &head->agent_pid, sizeof head->agent_pid) != sizeof head->agent_pid) {
-        waitpid(head->guard_pid, NULL, 0); /* it has said why */
+    if (read(tell[0], &supervisor->agent_pid, sizeof supervisor->agent_pid) != sizeof supervisor->agent_pid) {
+        waitpid(supervisor->guard_pid, NULL, 0); /* it has said why */
         exit(MUR_EXIT_TROUBLE);
     }
     close(tell[0]);
-    head->agent = (struct mur_watch){.fd = ends[0], .ready = agent_ready, .owner = head};
+    supervisor->agent = (struct mur_watch){.fd = ends[0], .ready = agent_ready, .owner = supervisor};
 }
 
-int mur_head_run(const struct mur_jobspec *job, const struct rlimit *files)
+int mur_supervisor_run(const struct mur_jobspec *job, const struct rlimit *files)
 {
-    struct head head = {.job = job};
+    struct supervisor supervisor = {.job = job};
 
     mur_descendants_adopt();
     if (waitpid(-1, NULL, WNOHANG) >= 0) /* fails with ECHILD where, as nearly always, there is none */
-        mur_descendants_find(&head.strangers);
+        mur_descendants_find(&supervisor.strangers);
     if (job->is_verbose)
         mur_report_start(job);
-    open_signals(&head);
-    start_agent(&head, files);
-    mur_loop_init(&head.loop);
-    mur_loop_watch(&head.loop, &head.agent, EPOLLIN);
-    mur_loop_watch(&head.loop, &head.signals, EPOLLIN);
-    head.timeout = (struct mur_timer){.fire = time_is_up, .owner = &head};
-    mur_loop_add_timer(&head.loop, &head.timeout);
+    open_signals(&supervisor);
+    start_agent(&supervisor, files);
+    mur_loop_init(&supervisor.loop);
+    mur_loop_watch(&supervisor.loop, &supervisor.agent, EPOLLIN);
+    mur_loop_watch(&supervisor.loop, &supervisor.signals, EPOLLIN);
+    supervisor.timeout = (struct mur_timer){.fire = time_is_up, .owner = &supervisor};
+    mur_loop_add_timer(&supervisor.loop, &supervisor.timeout);
     if (job->timeout_ms)
-        mur_timer_set(&head.timeout, job->timeout_ms);
-    while (!head.is_over)
-        mur_loop_turn(&head.loop);
-    waitpid(head.guard_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */
-    return head.code;
+        mur_timer_set(&supervisor.timeout, job->timeout_ms);
+    while (!supervisor.is_over)
+        mur_loop_turn(&supervisor.loop);
+    waitpid(supervisor.guard_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */
+    return supervisor.code;
 }

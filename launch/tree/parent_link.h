@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The way up from an agent on another host to its parent. */
-#ifndef MUR_LAUNCH_TREE_UPLINK_H
-#define MUR_LAUNCH_TREE_UPLINK_H
+#ifndef MUR_LAUNCH_TREE_PARENT_LINK_H
+#define MUR_LAUNCH_TREE_PARENT_LINK_H
 
 #include "base/address.h"
 #include "base/handshake.h"
@@ -10,20 +10,20 @@
 #include "launch/tree/call.h"
 
 enum {
-    MUR_UPLINK_CREDIT = 32 << 10, /* bytes of stdout, and of stderr, that may be on their way */
-    MUR_UPLINK_INPUT = 16 << 10,  /* bytes of a piece of standard input */
+    MUR_PARENT_LINK_CREDIT = 32 << 10, /* bytes of stdout, and of stderr, that may be on their way */
+    MUR_PARENT_LINK_INPUT = 16 << 10,  /* bytes of a piece of standard input */
 };
 
-struct mur_uplink;
+struct mur_parent_link;
 
-struct mur_uplink_output { /* this agent's own stdout or stderr */
-    struct mur_uplink *uplink;
+struct mur_parent_link_output { /* this agent's own stdout or stderr */
+    struct mur_parent_link *parent_link;
     struct mur_watch pipe; /* fd -1: it has ended */
     char channel;
     uint32_t credit; /* bytes that may be sent now */
 };
 
-struct mur_uplink {
+struct mur_parent_link {
     struct mur_loop *loop;
     struct mur_branch branch;
     unsigned char secret[MUR_MAC_BYTES];
@@ -39,7 +39,7 @@ struct mur_uplink {
     size_t faults_length;
     bool is_opening, has_given_up;
     struct mur_timer timer;
-    struct mur_uplink_output outputs[2];
+    struct mur_parent_link_output outputs[2];
     struct mur_watch input; /* the pipe that is this agent's standard input; fd -1: closed */
     char *input_data;       /* what it has not taken yet */
     size_t input_start, input_end;
@@ -55,14 +55,14 @@ struct mur_uplink {
 
 /* Calls the parent at the addresses that are set, for as long as a host may be silent. NULL, or why it cannot be
  * reached. */
-const char *mur_uplink_open(struct mur_uplink *uplink, struct mur_loop *loop);
+const char *mur_parent_link_open(struct mur_parent_link *parent_link, struct mur_loop *loop);
 
 /* From now on this process's stdout and stderr go to the parent, and its stdin comes from there. False with errno. */
-bool mur_uplink_redirect(struct mur_uplink *uplink);
+bool mur_parent_link_redirect(struct mur_parent_link *parent_link);
 
-void mur_uplink_frame(struct mur_uplink *uplink, const struct mur_tree_frame *frame);
+void mur_parent_link_frame(struct mur_parent_link *parent_link, const struct mur_tree_frame *frame);
 
 /* Everything that was written to stdout and stderr has arrived at the parent, and all else that was said. */
-bool mur_uplink_is_flushed(const struct mur_uplink *uplink);
+bool mur_parent_link_is_flushed(const struct mur_parent_link *parent_link);
 
 #endif

@@ -6,6 +6,6 @@
 #include "launch/jobspec.h"
 
 /* Returns mpiexec's exit code. */
-int mur_errand_run(struct mur_jobspec *job);
+int mur_command_run(struct mur_jobspec *job);
 
 #endif

@@ -2,27 +2,27 @@
 /* Options that ask for something else than a job, and those about mpiexec itself. */
 #include "launch/options/parser.h"
 
-#define ERRAND(function, kind)                                                                                         \
+#define COMMAND(function, kind)                                                                                        \
     static int function(struct mur_parser *parser, const char *value)                                                  \
     {                                                                                                                  \
         (void)value;                                                                                                   \
-        parser->job->errand = kind;                                                                                    \
+        parser->job->command = kind;                                                                                   \
         return 0;                                                                                                      \
     }
 
-ERRAND(set_version, MUR_ERRAND_VERSION)
-ERRAND(set_who, MUR_ERRAND_WHO)
-ERRAND(set_info, MUR_ERRAND_INFO)
-ERRAND(set_account, MUR_ERRAND_ACCOUNT)
-ERRAND(set_validate, MUR_ERRAND_VALIDATE)
-ERRAND(set_check_ssh, MUR_ERRAND_CHECK_SSH)
-ERRAND(set_setup_ssh, MUR_ERRAND_SETUP_SSH)
+COMMAND(set_version, MUR_COMMAND_VERSION)
+COMMAND(set_who, MUR_COMMAND_WHO)
+COMMAND(set_info, MUR_COMMAND_INFO)
+COMMAND(set_account, MUR_COMMAND_ACCOUNT)
+COMMAND(set_validate, MUR_COMMAND_VALIDATE)
+COMMAND(set_check_ssh, MUR_COMMAND_CHECK_SSH)
+COMMAND(set_setup_ssh, MUR_COMMAND_SETUP_SSH)
 
 /* A word that is no option may follow: what the help is about. */
 static int set_help(struct mur_parser *parser, const char *value)
 {
     (void)value;
-    parser->job->errand = MUR_ERRAND_HELP;
+    parser->job->command = MUR_COMMAND_HELP;
     if (*parser->next && **parser->next != '-')
         parser->job->errand_word = *parser->next;
     return 0;
@@ -31,14 +31,14 @@ static int set_help(struct mur_parser *parser, const char *value)
 static int set_all_options(struct mur_parser *parser, const char *value)
 {
     (void)value;
-    parser->job->errand = MUR_ERRAND_HELP;
+    parser->job->command = MUR_COMMAND_HELP;
     parser->job->errand_word = "all";
     return 0;
 }
 
 static int set_manual(struct mur_parser *parser, const char *value)
 {
-    parser->job->errand = MUR_ERRAND_MANUAL;
+    parser->job->command = MUR_COMMAND_MANUAL;
     parser->job->errand_word = value;
     return 0;
 }
@@ -59,7 +59,7 @@ static int set_pid_place(struct mur_parser *parser, const char *value)
     return 0;
 }
 
-const struct mur_option mur_errand_options[] = {
+const struct mur_option mur_command_options[] = {
     {"help", NULL, set_help, "how to use mpiexec; the name of a topic or of an option may follow, or all"},
     {"h", NULL, set_help, NULL},
     {"?", NULL, set_help, NULL},

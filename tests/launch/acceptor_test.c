@@ -11,14 +11,14 @@
 #include <unistd.h>
 
 #include "launch/tree/call.h"
-#include "launch/tree/door.h"
+#include "launch/tree/acceptor.h"
 #include "unit.h"
 
 enum { SILENT = 600, PLACE = 3, OWN = 1, TICK_MS = 5, PATIENCE_MS = 20000 };
 
 static unsigned char secret[32] = {1, 2, 3};
 static struct mur_loop loop;
-static struct mur_door door;
+static struct mur_acceptor acceptor;
 static struct mur_timer ticker;
 static int entered = -1;
 
@@ -59,7 +59,7 @@ static void enters(void *owner, int place, int fd, uint64_t peer_received, const
 static int connect_to_door(void)
 {
     struct sockaddr_in address = {
-        .sin_family = AF_INET, .sin_port = htons(door.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+        .sin_family = AF_INET, .sin_port = htons(acceptor.port), .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
     int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 
     CHECK(fd >= 0 && connect(fd, (struct sockaddr *)&address, sizeof address) == 0);
@@ -88,11 +88,11 @@ static void listens_where_it_may(void)
 {
     struct sockaddr_storage name;
 
-    CHECK(door.listener.socket_count > 0);
-    for (int i = 0; i < door.listener.socket_count; i++) {
+    CHECK(acceptor.listener.socket_count > 0);
+    for (int i = 0; i < acceptor.listener.socket_count; i++) {
         socklen_t length = sizeof name;
 
-        CHECK(getsockname(door.listener.sockets[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
+        CHECK(getsockname(acceptor.listener.sockets[i].watch.fd, (struct sockaddr *)&name, &length) == 0);
         if (name.ss_family == AF_INET)
             CHECK(((struct sockaddr_in *)&name)->sin_addr.s_addr == htonl(INADDR_LOOPBACK));
         else
@@ -137,7 +137,7 @@ static void knows_other_versions(void)
     caller.hello.protocol--;
     CHECK(send(fd, &caller.hello, 40, 0) == 40);
     CHECK(!hear(fd, &any, 1));
-    CHECK(door.has_complained == 1);
+    CHECK(acceptor.has_complained == 1);
     close(fd);
 }
 
@@ -160,7 +160,7 @@ static bool is_answered(int place, const unsigned char *shared)
  */
 static bool agent_fetches(char *word)
 {
-    struct mur_address address = {.family = AF_INET, .port = door.port, .bytes = {127, 0, 0, 1}};
+    struct mur_address address = {.family = AF_INET, .port = acceptor.port, .bytes = {127, 0, 0, 1}};
     unsigned char got[32];
     int ends[2], status;
     pid_t pid;
@@ -236,7 +236,7 @@ static void await_outcome(void)
 static void calls_its_own_door(struct mur_parent_call *call)
 {
     entered = -1;
-    call_port(call, door.port);
+    call_port(call, acceptor.port);
     await_outcome();
     CHECK(outcome.fd >= 0 && outcome.error == 0 && outcome.peer_received == 11);
     CHECK(entered == PLACE);
@@ -298,8 +298,9 @@ int main(void)
     ticker.fire = tick;
     mur_loop_add_timer(&loop, &ticker);
     mur_timer_set(&ticker, TICK_MS);
-    door = (struct mur_door){.secret = secret, .own = OWN, .knows = knows, .enters = enters, .may_fetch = may_fetch};
-    CHECK(mur_door_open(&door, &loop));
+    acceptor =
+        (struct mur_acceptor){.secret = secret, .own = OWN, .knows = knows, .enters = enters, .may_fetch = may_fetch};
+    CHECK(mur_acceptor_open(&acceptor, &loop));
     listens_where_it_may();
     bears_a_flood();
     knows_other_versions();

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A list of things that must be there, in the order in which they depend on each other: each is looked at by the
  * commands of OpenSSH, and some can be mended by them. A host that can be logged in to needs no look at how. */
-#include "launch/errands/setup_ssh.h"
+#include "launch/commands/setup_ssh.h"
 
 #include <errno.h>
 #include <fcntl.h>

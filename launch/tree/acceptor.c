@@ -3,7 +3,7 @@
  * only those can make who know the secret. There are at most SILENT_MAX silent ones; for more, the oldest must go, but
  * not before it has had SILENT_MS. Until then new visitors wait in the system's queue. So a flood of connections never
  * ends a greeting whose hello has come. */
-#include "launch/tree/door.h"
+#include "launch/tree/acceptor.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -18,7 +18,7 @@
 enum { SILENT_MAX = 256, SILENT_MS = 100, VISIT_MS = 5000 };
 
 struct mur_visitor {
-    struct mur_door *door;
+    struct mur_acceptor *acceptor;
     struct mur_watch watch;
     struct mur_handshake handshake;
     bool is_proving; /* else it is silent: its hello is awaited */
@@ -33,21 +33,21 @@ struct mur_visitor {
 
 static void take_out(struct mur_visitor *visitor)
 {
-    struct mur_door *door = visitor->door;
+    struct mur_acceptor *acceptor = visitor->acceptor;
 
-    TAILQ_REMOVE(visitor->is_proving ? &door->proving : &door->silent, visitor, in_visitors);
-    door->silent_count -= !visitor->is_proving;
+    TAILQ_REMOVE(visitor->is_proving ? &acceptor->proving : &acceptor->silent, visitor, in_visitors);
+    acceptor->silent_count -= !visitor->is_proving;
 }
 
 /* The descriptor is the caller's from now on. */
 static void forget(struct mur_visitor *visitor)
 {
-    struct mur_door *door = visitor->door;
+    struct mur_acceptor *acceptor = visitor->acceptor;
 
-    mur_loop_unwatch(door->loop, &visitor->watch);
+    mur_loop_unwatch(acceptor->loop, &visitor->watch);
     take_out(visitor);
-    TAILQ_INSERT_TAIL(&door->gone, visitor, in_visitors); /* the loop may have an event for it in hand */
-    mur_timer_set(&door->timer, 0);
+    TAILQ_INSERT_TAIL(&acceptor->gone, visitor, in_visitors); /* the loop may have an event for it in hand */
+    mur_timer_set(&acceptor->timer, 0);
 }
 
 static void send_away(struct mur_visitor *visitor)
@@ -65,10 +65,10 @@ static bool say(int fd, const void *message, size_t bytes)
 
 static void take_hello(struct mur_visitor *visitor)
 {
-    struct mur_door *door = visitor->door;
+    struct mur_acceptor *acceptor = visitor->acceptor;
     const struct mur_hello hello = visitor->message.hello;
     bool wants_secret = hello.purpose == MUR_PURPOSE_SECRET;
-    const struct mur_keys_heard *keys = wants_secret ? door->may_fetch(door->owner, hello.from) : NULL;
+    const struct mur_keys_heard *keys = wants_secret ? acceptor->may_fetch(acceptor->owner, hello.from) : NULL;
     struct mur_challenge challenge;
     enum mur_hello_fault fault;
 
@@ -76,43 +76,43 @@ static void take_hello(struct mur_visitor *visitor)
         send_away(visitor);
         return;
     }
-    fault = mur_handshake_answer(&visitor->handshake, keys ? keys->shared : door->secret,
+    fault = mur_handshake_answer(&visitor->handshake, keys ? keys->shared : acceptor->secret,
                                  keys ? MUR_PURPOSE_SECRET : MUR_PURPOSE_AGENTS, &hello, &challenge);
-    if (fault == MUR_HELLO_VERSION && !door->has_complained++)
+    if (fault == MUR_HELLO_VERSION && !acceptor->has_complained++)
         mur_say("somebody calls who speaks version %u of Murmur's protocol between hosts, not %d; if it is an agent of "
                 "this job, install the same version of Murmur on all hosts",
                 hello.protocol, MUR_WIRE_PROTOCOL);
-    if (fault != MUR_HELLO_FINE || hello.to != door->own || !say(visitor->watch.fd, &challenge, sizeof challenge)) {
+    if (fault != MUR_HELLO_FINE || hello.to != acceptor->own || !say(visitor->watch.fd, &challenge, sizeof challenge)) {
         send_away(visitor);
         return;
     }
     take_out(visitor);
     visitor->is_proving = true;
-    TAILQ_INSERT_TAIL(&door->proving, visitor, in_visitors);
+    TAILQ_INSERT_TAIL(&acceptor->proving, visitor, in_visitors);
 }
 
 /* It calls again, as any agent, when it has the secret. */
 static void give_secret(struct mur_visitor *visitor, const struct mur_proof *proof)
 {
-    struct mur_door *door = visitor->door;
-    struct mur_keys_heard *keys = door->may_fetch(door->owner, visitor->handshake.hello.from);
+    struct mur_acceptor *acceptor = visitor->acceptor;
+    struct mur_keys_heard *keys = acceptor->may_fetch(acceptor->owner, visitor->handshake.hello.from);
     struct mur_welcome welcome;
 
     mur_handshake_welcome(&visitor->handshake, proof, MUR_VERDICT_WELCOME, 0, &welcome);
     if (keys && say(visitor->watch.fd, &welcome, sizeof welcome))
-        mur_keys_give(keys, &visitor->handshake, visitor->watch.fd, door->secret);
+        mur_keys_give(keys, &visitor->handshake, visitor->watch.fd, acceptor->secret);
     send_away(visitor);
 }
 
 static void take_proof(struct mur_visitor *visitor)
 {
-    struct mur_door *door = visitor->door;
+    struct mur_acceptor *acceptor = visitor->acceptor;
     const struct mur_proof proof = visitor->message.proof;
     int fd = visitor->watch.fd, place = visitor->handshake.hello.from;
     struct mur_welcome welcome;
     uint64_t received;
 
-    if (!mur_handshake_is_proven(&visitor->handshake, &proof) || !door->knows(door->owner, place, &received)) {
+    if (!mur_handshake_is_proven(&visitor->handshake, &proof) || !acceptor->knows(acceptor->owner, place, &received)) {
         send_away(visitor);
         return;
     }
@@ -126,7 +126,7 @@ static void take_proof(struct mur_visitor *visitor)
         return;
     }
     forget(visitor);
-    door->enters(door->owner, place, fd, proof.received, &visitor->handshake);
+    acceptor->enters(acceptor->owner, place, fd, proof.received, &visitor->handshake);
 }
 
 static void visitor_ready(void *owner)
@@ -156,69 +156,69 @@ static void visitor_ready(void *owner)
 /* How long until one more may be let in. */
 static int64_t full_for(void *owner)
 {
-    struct mur_door *door = owner;
-    struct mur_visitor *oldest = TAILQ_FIRST(&door->silent);
+    struct mur_acceptor *acceptor = owner;
+    struct mur_visitor *oldest = TAILQ_FIRST(&acceptor->silent);
     int64_t left;
 
-    if (door->silent_count < SILENT_MAX)
+    if (acceptor->silent_count < SILENT_MAX)
         return 0;
     left = oldest->since + SILENT_MS - mur_loop_now();
     if (left > 0)
         return left;
     visitor_ready(oldest); /* its hello may have come meanwhile */
-    if (TAILQ_FIRST(&door->silent) == oldest)
+    if (TAILQ_FIRST(&acceptor->silent) == oldest)
         send_away(oldest);
     return 0;
 }
 
 static void let_in(void *owner, int fd)
 {
-    struct mur_door *door = owner;
+    struct mur_acceptor *acceptor = owner;
     struct mur_visitor *visitor = mur_alloc(1, sizeof *visitor);
 
-    visitor->door = door;
+    visitor->acceptor = acceptor;
     visitor->since = mur_loop_now();
     visitor->due = visitor->since + VISIT_MS;
     visitor->watch = (struct mur_watch){.fd = fd, .ready = visitor_ready, .owner = visitor};
-    TAILQ_INSERT_TAIL(&door->silent, visitor, in_visitors);
-    door->silent_count++;
-    mur_loop_watch(door->loop, &visitor->watch, EPOLLIN);
-    if (!door->timer.deadline)
-        mur_timer_set(&door->timer, VISIT_MS);
+    TAILQ_INSERT_TAIL(&acceptor->silent, visitor, in_visitors);
+    acceptor->silent_count++;
+    mur_loop_watch(acceptor->loop, &visitor->watch, EPOLLIN);
+    if (!acceptor->timer.deadline)
+        mur_timer_set(&acceptor->timer, VISIT_MS);
 }
 
 /* The proving ones need not be in the order of their time, by a little. */
 static void send_late_ones_away(void *owner)
 {
-    struct mur_door *door = owner;
-    struct mur_visitors *lists[] = {&door->silent, &door->proving};
+    struct mur_acceptor *acceptor = owner;
+    struct mur_visitors *lists[] = {&acceptor->silent, &acceptor->proving};
     struct mur_visitor *visitor;
 
-    while ((visitor = TAILQ_FIRST(&door->gone))) {
-        TAILQ_REMOVE(&door->gone, visitor, in_visitors);
+    while ((visitor = TAILQ_FIRST(&acceptor->gone))) {
+        TAILQ_REMOVE(&acceptor->gone, visitor, in_visitors);
         free(visitor);
     }
     for (int i = 0; i < 2; i++) {
         while ((visitor = TAILQ_FIRST(lists[i])) && visitor->due <= mur_loop_now())
             send_away(visitor);
-        if (visitor && (!door->timer.deadline || visitor->due < door->timer.deadline))
-            mur_timer_set(&door->timer, visitor->due - mur_loop_now());
+        if (visitor && (!acceptor->timer.deadline || visitor->due < acceptor->timer.deadline))
+            mur_timer_set(&acceptor->timer, visitor->due - mur_loop_now());
     }
 }
 
-bool mur_door_open(struct mur_door *door, struct mur_loop *loop)
+bool mur_acceptor_open(struct mur_acceptor *acceptor, struct mur_loop *loop)
 {
-    int fds[MUR_ADDRESSES_MAX], count = mur_addresses_listen(fds, &door->port);
+    int fds[MUR_ADDRESSES_MAX], count = mur_addresses_listen(fds, &acceptor->port);
 
     if (!count)
         return false;
-    door->loop = loop;
-    TAILQ_INIT(&door->silent);
-    TAILQ_INIT(&door->proving);
-    TAILQ_INIT(&door->gone);
-    door->timer = (struct mur_timer){.fire = send_late_ones_away, .owner = door};
-    mur_loop_add_timer(loop, &door->timer);
-    door->listener = (struct mur_listener){.full_for = full_for, .arrived = let_in, .owner = door};
-    mur_listener_open(&door->listener, loop, fds, count);
+    acceptor->loop = loop;
+    TAILQ_INIT(&acceptor->silent);
+    TAILQ_INIT(&acceptor->proving);
+    TAILQ_INIT(&acceptor->gone);
+    acceptor->timer = (struct mur_timer){.fire = send_late_ones_away, .owner = acceptor};
+    mur_loop_add_timer(loop, &acceptor->timer);
+    acceptor->listener = (struct mur_listener){.full_for = full_for, .arrived = let_in, .owner = acceptor};
+    mur_listener_open(&acceptor->listener, loop, fds, count);
     return true;
 }

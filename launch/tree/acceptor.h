@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Where an agent lets its children in: a listening socket, and greetings under way (base/handshake.h), so that a
  * stranger who connects is not waited for. */
-#ifndef MUR_LAUNCH_TREE_DOOR_H
-#define MUR_LAUNCH_TREE_DOOR_H
+#ifndef MUR_LAUNCH_TREE_ACCEPTOR_H
+#define MUR_LAUNCH_TREE_ACCEPTOR_H
 
 #include <sys/queue.h>
 
@@ -10,7 +10,7 @@
 #include "launch/listener.h"
 #include "launch/tree/keys.h"
 
-struct mur_door {
+struct mur_acceptor {
     struct mur_loop *loop;
     const unsigned char *secret;
     int own; /* this agent's place, which callers must mean */
@@ -32,6 +32,6 @@ struct mur_door {
 };
 
 /* The callbacks, owner, secret and place are set before. False with errno: it cannot listen. */
-bool mur_door_open(struct mur_door *door, struct mur_loop *loop);
+bool mur_acceptor_open(struct mur_acceptor *acceptor, struct mur_loop *loop);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Errands: one function each. */
-#include "launch/errands/errands.h"
+#include "launch/commands/commands.h"
 
 #include <pwd.h>
 #include <stdio.h>
@@ -13,7 +13,7 @@
 #include "launch/manual.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
-#include "launch/errands/setup_ssh.h"
+#include "launch/commands/setup_ssh.h"
 #include "launch/tree/tree.h"
 
 static int tell_help(const char *topic)
@@ -99,39 +99,39 @@ static int set_up(struct mur_jobspec *job)
 {
     struct mur_hosts hosts = find_hosts(job);
 
-    return mur_setup_ssh(job, &hosts, job->errand == MUR_ERRAND_SETUP_SSH) ? 0 : MUR_EXIT_TROUBLE;
+    return mur_setup_ssh(job, &hosts, job->command == MUR_COMMAND_SETUP_SSH) ? 0 : MUR_EXIT_TROUBLE;
 }
 
-int mur_errand_run(struct mur_jobspec *job)
+int mur_command_run(struct mur_jobspec *job)
 {
     int code = 0;
 
-    switch (job->errand) {
-    case MUR_ERRAND_HELP:
+    switch (job->command) {
+    case MUR_COMMAND_HELP:
         code = tell_help(job->errand_word);
         break;
-    case MUR_ERRAND_MANUAL:
+    case MUR_COMMAND_MANUAL:
         return mur_manual_show(job->errand_word);
-    case MUR_ERRAND_VERSION:
+    case MUR_COMMAND_VERSION:
         tell_version();
         break;
-    case MUR_ERRAND_WHO:
+    case MUR_COMMAND_WHO:
         code = tell_who();
         break;
-    case MUR_ERRAND_INFO:
+    case MUR_COMMAND_INFO:
         tell_info();
         break;
-    case MUR_ERRAND_ACCOUNT:
+    case MUR_COMMAND_ACCOUNT:
         code = refuse_account();
         break;
-    case MUR_ERRAND_VALIDATE:
+    case MUR_COMMAND_VALIDATE:
         code = validate(job);
         break;
-    case MUR_ERRAND_CHECK_SSH:
-    case MUR_ERRAND_SETUP_SSH:
+    case MUR_COMMAND_CHECK_SSH:
+    case MUR_COMMAND_SETUP_SSH:
         code = set_up(job);
         break;
-    case MUR_ERRAND_NONE:
+    case MUR_COMMAND_NONE:
         break;
     }
     return fflush(stdout) ? MUR_EXIT_TROUBLE : code;
