@@ -95,6 +95,7 @@ static inline uint32_t mur_claim_left(uint64_t word, uint32_t all)
 /* Takes so many units of those that are left, if the word is still *word; else updates *word. May fail for nothing. */
 static inline bool mur_claim_try(struct mur_claim *claim, uint64_t *word, enum mur_claim_side side, uint32_t units)
 {
+    /* The acquire pairs with the release in mur_claim_open. */
     return atomic_compare_exchange_weak_explicit(&claim->word, word,
                                                  *word + (side == MUR_CLAIM_BACK ? (uint64_t)units << 16 : units),
                                                  memory_order_acquire, memory_order_acquire);

@@ -82,6 +82,7 @@ void mur_engine_share(void)
         atomic_store(&mur_lock.is_used, true);
         if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
             atomic_thread_fence(memory_order_seq_cst);
+        /* pairs with the releases of is_inside, here and in lock.h */
         while (atomic_load_explicit(&mur_lock.is_inside, memory_order_acquire))
             sched_yield();
         atomic_store(&mur_lock.is_starting, false);
@@ -102,6 +103,7 @@ void mur_engine_lock_slow(void)
     if (__builtin_expect(atomic_load_explicit(&mur_lock.is_used, memory_order_acquire) &&
                              atomic_load_explicit(&mur_lock.is_starting, memory_order_relaxed),
                          0))
+        /* pairs with the acquire in mur_engine_share, which waits for it */
         atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
     take_mutex();
 }

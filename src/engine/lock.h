@@ -71,6 +71,7 @@ void mur_engine_lock_setup(bool has_threads);
 void mur_engine_leave_slow(void);
 static inline __attribute__((always_inline)) void mur_engine_leave(void)
 {
+    /* pairs with the acquire in mur_engine_share */
     atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
     if (__builtin_expect(mur_lock_is_used() | mur_lock.has_deferred, 0))
         mur_engine_leave_slow();

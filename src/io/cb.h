@@ -35,6 +35,7 @@ static inline bool mur_cb_is_in(const struct mur_access *access, uint64_t cb, in
 {
     uint64_t number = mur_cb_number(access, cb);
 
+    /* pairs with the release in mur_cb_enter */
     return atomic_load_explicit(&mur_cb_state(access, number)->turn, memory_order_acquire) ==
            number * 4 + (uint64_t)state;
 }
@@ -43,6 +44,7 @@ static inline void mur_cb_enter(const struct mur_access *access, uint64_t number
 {
     struct mur_cb *cb = mur_cb_state(access, number);
 
+    /* pairs with the acquires in mur_cb_is_in and is_turn (cb_read.c) */
     atomic_store_explicit(&cb->turn, number * 4 + (uint64_t)state, memory_order_release);
     mur_shared_state_rouse(access->file->shared);
 }

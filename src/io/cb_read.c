@@ -86,6 +86,7 @@ static void mark_cbs(struct mur_access *access)
 
         mur_bitmap_data(access, access->shared.ahead, bytes, mur_cb_start(access, index), MUR_MARKED, cb->marks);
         access->shared.ahead += bytes;
+        /* The last rank to mark acquires what the others, which release here, have marked. */
         if (atomic_fetch_add_explicit(&cb->marked, 1, memory_order_acq_rel) + 1 == (uint32_t)access->file->shared->size)
             read_marked(access, index);
     }
@@ -116,6 +117,7 @@ static void leave_cb(struct mur_access *access)
     uint64_t number = mur_cb_number(access, access->shared.cb);
     struct mur_cb *cb = mur_cb_state(access, number);
 
+    /* The last rank to arrive acquires that all others, which release here, have read. */
     if (atomic_fetch_add_explicit(&cb->arrived, 1, memory_order_acq_rel) + 1 != (uint32_t)access->file->shared->size)
         return;
     if (access->shared.is_sparse)
@@ -129,6 +131,7 @@ static bool is_turn(const struct mur_access *access)
 {
     uint64_t number = mur_cb_number(access, access->shared.cb);
 
+    /* pairs with the release in mur_cb_enter */
     return atomic_load_explicit(&mur_cb_state(access, number)->turn, memory_order_acquire) / 4 == number;
 }
 

@@ -119,6 +119,7 @@ static void fill_cb(struct mur_access *access)
     if (bytes)
         put_data(access, number, start, bytes);
     access->shared.cb++;
+    /* The last rank to arrive acquires the data of all others, which release here. */
     if (atomic_fetch_add_explicit(&mur_cb_state(access, number)->arrived, 1, memory_order_acq_rel) + 1 ==
         (uint32_t)shared->size)
         mur_cb_enter(access, number, MUR_CB_FULL);

@@ -96,6 +96,7 @@ static bool access_directly(struct mur_access *access)
 
 static bool is_done(const struct mur_shared_state *shared)
 {
+    /* pairs with the releases that add to it, here and in cb_write.c */
     return atomic_load_explicit(&shared->memory->done, memory_order_acquire) >= shared->done;
 }
 

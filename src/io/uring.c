@@ -92,8 +92,10 @@ static bool submit(uint32_t tail)
     do
         number = syscall(SYS_io_uring_enter, ring.fd, 1, 0, 0, NULL, 0) < 0 ? errno : 0;
     while (number == EINTR);
+    /* pairs with the kernel's release when it has taken the entry (io_uring(7)) */
     if (atomic_load_explicit(ring.submit_head, memory_order_acquire) == tail + 1)
         return true;
+    /* pairs with the kernel's acquire; the entry is taken back */
     atomic_store_explicit(ring.submit_tail, tail, memory_order_release);
     return false;
 }

@@ -110,6 +110,7 @@ bool mur_cores_suffice(bool *is_final)
     for (int i = 0; i < mur_node.size; i++) {
         struct mur_rank_block *block = &mur_node.memory->ranks[i];
 
+        /* pairs with the release in fill_rank_block (memory.c) */
         if (!atomic_load_explicit(&block->is_ready, memory_order_acquire)) {
             *is_final = false;
             continue;

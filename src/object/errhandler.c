@@ -71,6 +71,7 @@ struct mur_errhandler *mur_errhandler_create(uint32_t serves)
 
 void mur_errhandler_release(struct mur_errhandler *handler)
 {
+    /* The last to let go acquires what all others, which release here, did with it. */
     if (handler->object.predefined || __atomic_sub_fetch(&handler->object.references, 1, __ATOMIC_ACQ_REL))
         return;
     free(handler->state);

@@ -66,9 +66,11 @@ static bool serve(void)
 
     if (own && atomic_load_explicit(&own->state, memory_order_relaxed) == MUR_MAILBOX_JOINT)
         return mur_rma_joint_serve(&own->joint);
+    /* pairs with the release of MUR_MAILBOX_POSTED by the origin */
     if (!own || !atomic_compare_exchange_strong_explicit(&own->state, &state, MUR_MAILBOX_CLAIMED, memory_order_acquire,
                                                          memory_order_relaxed))
         return false;
+    /* pairs with the acquire of the origin, which waits for it */
     atomic_store_explicit(&own->state, perform(own) ? MUR_MAILBOX_DONE : MUR_MAILBOX_FAILED, memory_order_release);
     mur_counters.assists_done++;
     return true;
@@ -100,6 +102,7 @@ static void post(struct mur_rma_mailbox *mailbox, const struct mur_rma_arguments
     } else if (kind != MUR_RMA_GET && mailbox->reduction != MUR_REDUCE_NO_OP) {
         mur_copy(mailbox->data, a->origin, bytes);
     }
+    /* pairs with the acquire of the target, which claims it */
     atomic_store_explicit(&mailbox->state, MUR_MAILBOX_POSTED, memory_order_release);
 }
 
@@ -131,6 +134,7 @@ static bool is_done(struct mur_rma_mailbox *mailbox)
 {
     uint32_t state;
 
+    /* pairs with the release of the target when it is done */
     for (int spins = 0; (state = atomic_load_explicit(&mailbox->state, memory_order_acquire)) == MUR_MAILBOX_CLAIMED;
          spins++)
         if (spins < SPINS)
@@ -155,6 +159,7 @@ static bool run(struct mur_rma_mailbox *mailbox, const struct mur_rma_arguments 
     uint32_t nobody = MUR_MAILBOX_FREE;
     bool is_good;
 
+    /* pairs with the release of MUR_MAILBOX_FREE by the origin before */
     if (!atomic_compare_exchange_strong_explicit(&mailbox->state, &nobody, MUR_MAILBOX_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))
         return false;

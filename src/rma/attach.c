@@ -21,6 +21,7 @@ static void publish(struct mur_win *win)
     }
     atomic_store_explicit(&control->region_count, (uint32_t)shown, memory_order_relaxed);
     atomic_store_explicit(&control->has_more, win->attached_count > shown, memory_order_relaxed);
+    /* pairs with the acquires in mur_rma_is_attached */
     atomic_fetch_add_explicit(&control->version, 1, memory_order_release);
 }
 
@@ -76,6 +77,7 @@ bool mur_rma_is_attached(const struct mur_win *win, int rank, uint64_t start, ui
         answer = look_up(control->regions, (int)atomic_load_explicit(&control->region_count, memory_order_relaxed),
                          start, bytes) ||
                  atomic_load_explicit(&control->has_more, memory_order_relaxed);
+        /* pairs with the version's release: what was read above is of the version before or the one after */
         atomic_thread_fence(memory_order_acquire);
         after = atomic_load_explicit(&control->version, memory_order_relaxed);
     } while (before != after || before & 1);

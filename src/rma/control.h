@@ -57,6 +57,7 @@ static inline void mur_stripe_lock(_Atomic uint32_t *word)
 {
     uint32_t free = 0;
 
+    /* pairs with the release in mur_stripe_unlock */
     if (__builtin_expect(
             !atomic_compare_exchange_strong_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed), 0))
         mur_stripe_wait(word);

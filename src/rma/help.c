@@ -111,6 +111,7 @@ bool mur_rma_share(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     if (!mur_wait_polls())
         return false;
     help = help_of(peer);
+    /* pairs with the release in run, at the target: it uses the memory no more */
     if (!help || atomic_load_explicit(&help->is_asked, memory_order_acquire))
         return false;
     help->bytes = bytes;
@@ -201,6 +202,7 @@ static bool run(struct mur_task *task, bool *is_over)
     }
     *is_over = true;
     free(helper);
+    /* pairs with the acquire in mur_rma_share, at the origin */
     atomic_store_explicit(&help->is_asked, 0, memory_order_release);
     return true;
 }

@@ -111,6 +111,7 @@ bool mur_rma_joint(const struct mur_rma_arguments *a, enum mur_rma_kind kind, co
     struct mur_rma_joint_task task;
     uint32_t nobody = MUR_MAILBOX_FREE, helped, number;
 
+    /* The acquire pairs with the release of MUR_MAILBOX_FREE by the origin before. */
     if (!mailbox || !mur_settings.rma_joint || !mur_wait_polls() || !describe(a, kind, leaf, bytes, &task) ||
         !atomic_compare_exchange_strong_explicit(&mailbox->state, &nobody, MUR_MAILBOX_TAKEN, memory_order_acquire,
                                                  memory_order_relaxed))

@@ -30,6 +30,7 @@ void mur_stripe_wait(_Atomic uint32_t *word)
         if (atomic_load_explicit(word, memory_order_relaxed))
             continue;
         free = 0;
+        /* pairs with the release in mur_stripe_unlock */
         if (atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed))
             return;
     }

@@ -223,6 +223,7 @@ static uint64_t make_second(struct mur_board *board)
     _Atomic uint64_t *word = &board->memory->second;
     uint64_t token = 0;
 
+    /* Acquires what the rank that made it wrote before the release below. */
     if (atomic_compare_exchange_strong_explicit(word, &token, SECOND_CLAIMED, memory_order_acquire,
                                                 memory_order_acquire)) {
         if (!mur_board_allocate(board->size, board, &token))
@@ -231,6 +232,7 @@ static uint64_t make_second(struct mur_board *board)
     }
     while (token == SECOND_CLAIMED) {
         sched_yield();
+        /* pairs with the release above, by another rank */
         token = atomic_load_explicit(word, memory_order_acquire);
     }
     return token;
@@ -242,6 +244,7 @@ struct mur_board *mur_board_second(struct mur_board *board)
 
     if (board->second)
         return board->second;
+    /* pairs with the release in make_second */
     token = atomic_load_explicit(&board->memory->second, memory_order_acquire);
     if (!token || token == SECOND_CLAIMED)
         token = make_second(board);
@@ -260,6 +263,7 @@ static void close_second(struct mur_board *board)
     if (!token || token >= SECOND_CLAIMED)
         return;
     memory = mur_node_shared(token);
+    /* pairs with the acquire in mur_board_allocate, before the memory serves again */
     atomic_fetch_sub_explicit(&memory->users, 1, memory_order_release);
     free(board->second);
 }
@@ -270,6 +274,7 @@ void mur_board_close(struct mur_board *board)
         return;
     close_second(board);
     if (!board->is_common)
+        /* pairs with the acquire in mur_board_allocate */
         atomic_fetch_sub_explicit(&board->memory->users, 1, memory_order_release);
     free(board);
 }
@@ -310,18 +315,21 @@ void mur_board_rouse(const struct mur_board *board, int rank)
 
 void mur_board_post(struct mur_board *board, uint64_t number)
 {
+    /* pairs with the acquire in mur_board_has_posted */
     atomic_store_explicit(&mur_board_line(board, board->rank, number)->number, number, memory_order_release);
     mur_node_rouse(board->processes, board->size);
 }
 
 void mur_board_pass(struct mur_board *board)
 {
+    /* pairs with the acquire in mur_board_has_passed */
     atomic_store_explicit(&board->phases[board->rank].value, ++board->phase, memory_order_release);
     mur_node_rouse(board->processes, board->size);
 }
 
 void mur_board_arrive(struct mur_board *board, int rank)
 {
+    /* pairs with the acquire in has_arrived (tree.c) */
     atomic_store_explicit(&board->phases[board->rank].arrived, board->arrival, memory_order_release);
     if (rank == MUR_BOARD_EVERYBODY)
         mur_node_rouse(board->processes, board->size);

@@ -183,11 +183,13 @@ static inline unsigned char *mur_board_slot(const struct mur_board *board, int r
 
 static inline bool mur_board_has_posted(const struct mur_board *board, int rank, uint64_t number)
 {
+    /* pairs with the release in mur_board_post */
     return atomic_load_explicit(&mur_board_line(board, rank, number)->number, memory_order_acquire) >= number;
 }
 
 static inline bool mur_board_has_passed(const struct mur_board *board, int rank, uint64_t phase)
 {
+    /* pairs with the release in mur_board_pass */
     return atomic_load_explicit(&board->phases[rank].value, memory_order_acquire) >= phase;
 }
 

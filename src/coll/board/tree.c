@@ -63,6 +63,7 @@ static bool is_reduction(const struct mur_board_op *op)
 
 static bool has_arrived(const struct mur_board *board, int rank)
 {
+    /* pairs with the release in mur_board_arrive */
     return atomic_load_explicit(&board->phases[rank].arrived, memory_order_acquire) >= board->arrival;
 }
 

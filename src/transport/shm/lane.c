@@ -358,6 +358,7 @@ static inline void publish(struct mur_lane_in *in)
 {
     struct mur_lane *lane = in->lane;
 
+    /* pairs with the acquires by which the sender reads what was consumed, before it writes there again */
     for (int i = 0; i < MUR_RINGS; i++)
         atomic_store_explicit(&lane->consumed_bytes[i], in->ring[i].next, memory_order_release);
     atomic_store_explicit(&lane->consumed_halves, in->next_half, memory_order_release);

@@ -176,6 +176,7 @@ static inline struct mur_record *mur_lane_next_in_ring(struct mur_lane_in *in)
     if (in->next_half % 2 == 0)
         return NULL;
     behind = mur_lane_record(in->lane, in->next_half + 1);
+    /* pairs with the release of a record's stamp (lane.c) */
     if (atomic_load_explicit(&behind->stamp, memory_order_acquire) != mur_lane_stamp(in->next_half + 1))
         return NULL;
     if (atomic_load_explicit(&record->stamp, memory_order_acquire) == mur_lane_stamp(in->next_half))
@@ -189,6 +190,7 @@ static inline struct mur_record *mur_lane_next(struct mur_lane_in *in)
 {
     struct mur_record *record = mur_lane_next_in_ring(in), *express = in->express.record;
 
+    /* pairs with the release of an express record's stamp (lane.c) */
     if (record || atomic_load_explicit(&express->stamp, memory_order_acquire) != in->express.turn)
         return record;
     record = mur_lane_next_in_ring(in); /* what was sent before is visible now */
