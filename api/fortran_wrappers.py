@@ -342,7 +342,7 @@ def slow_path(procedure, buffers, style):
         if mode == 'MUR_SECTION_TYPED':
             replaced[count.c_name] = f'&sections.parts[{i}].{size}_count'
             replaced[datatype.c_name] = f'&sections.parts[{i}].datatype'
-    whole = ' && '.join(f'mur_is_contiguous({b.c_name})' for b in buffers)
+    whole = ' && '.join(f'mur_section_is_contiguous({b.c_name})' for b in buffers)
     lines[3:3] = ['', f'    if ({whole}) {{', wrapped(f'        {procedure.core}({passed(procedure, style)});', ' ' * 12),
                   '        return;', '    }']
     lines += ['    if (!sections.code)',

@@ -55,7 +55,7 @@ static bool is_exact(const struct mur_op *op, const struct mur_type *type)
            class == MUR_CLASS_LOGICAL || class == MUR_CLASS_BYTE || class == MUR_CLASS_CHAR;
 }
 
-bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type)
+bool mur_choose_may_reorder(const struct mur_op *op, const struct mur_type *type)
 {
     return op->is_commutative && (!mur_settings.coll_reproducible || is_exact(op, type));
 }
@@ -66,7 +66,7 @@ static unsigned abilities_wanted(const struct mur_collective *c)
 
     if (c->to.is_irregular)
         wanted |= MUR_TAKES_VARIED;
-    if (c->op && !mur_may_reorder(c->op, c->from.type))
+    if (c->op && !mur_choose_may_reorder(c->op, c->from.type))
         wanted |= mur_settings.coll_reproducible ? MUR_FIXES_ORDER : MUR_KEEPS_ORDER;
     return wanted;
 }
@@ -149,7 +149,7 @@ static const struct mur_algorithm *best_on_board(const struct mur_collective *c,
     return NULL;
 }
 
-const struct mur_algorithm *mur_best_on_board(const struct mur_collective *c, const struct mur_comm *comm)
+const struct mur_algorithm *mur_choose_best_on_board(const struct mur_collective *c, const struct mur_comm *comm)
 {
     return best_on_board(c, comm, abilities_wanted(c));
 }
@@ -239,7 +239,7 @@ static bool is_news(enum mur_collective_kind kind, const char *algorithm, int ra
     return false;
 }
 
-void mur_choice_tell(const struct mur_collective *c, struct mur_comm *comm, const char *algorithm, const char *why)
+void mur_choose_tell(const struct mur_collective *c, struct mur_comm *comm, const char *algorithm, const char *why)
 {
     const struct mur_nodes *nodes = comm->remote ? NULL : mur_nodes_of(comm);
     char where[64] = "";

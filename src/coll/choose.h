@@ -37,7 +37,8 @@ const struct mur_algorithm *mur_choose(const struct mur_collective *collective, 
 const struct mur_algorithm *mur_choose_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
 
 /* The same, whatever users ask for, of a communicator that has a board. */
-const struct mur_algorithm *mur_best_on_board(const struct mur_collective *collective, const struct mur_comm *comm);
+const struct mur_algorithm *mur_choose_best_on_board(const struct mur_collective *collective,
+                                                     const struct mur_comm *comm);
 
 /* Among those by messages. */
 const struct mur_algorithm *mur_choose_by_messages(const struct mur_collective *collective, struct mur_comm *comm,
@@ -45,11 +46,11 @@ const struct mur_algorithm *mur_choose_by_messages(const struct mur_collective *
 
 /* Whether operands may be combined in any order: the operation says so, and MUR_COLL_REPRODUCIBLE does not forbid it,
  * or the result is exact in any order. */
-bool mur_may_reorder(const struct mur_op *op, const struct mur_type *type);
+bool mur_choose_may_reorder(const struct mur_op *op, const struct mur_type *type);
 
 /* With MUR_COLL_VERBOSE=1, for rank 0 of the communicator that a collective was started on: tells, once for each, what
  * performs it, and why. */
-void mur_choice_tell(const struct mur_collective *collective, struct mur_comm *comm, const char *algorithm,
+void mur_choose_tell(const struct mur_collective *collective, struct mur_comm *comm, const char *algorithm,
                      const char *why);
 
 /* ---- overrides: what users ask for (override.c) ---- */

@@ -81,7 +81,7 @@ static void build(struct mur_schedule *s, const struct mur_collective *c, const 
     mur_counters.schedules++;
     mur_algorithm_uses[algorithm - mur_algorithms]++;
     if (__builtin_expect(mur_settings.coll_verbose, 0) && s->owner->rank == 0)
-        mur_choice_tell(c, s->comm, algorithm->name, why);
+        mur_choose_tell(c, s->comm, algorithm->name, why);
     algorithm->build(s, c);
 }
 

@@ -35,7 +35,7 @@ struct agreement {
     uint64_t board_token; /* 0: none */
 };
 
-struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *comm)
+struct mur_scope mur_agree_scope_of(struct mur_schedule *schedule, struct mur_comm *comm)
 {
     if (!comm->remote)
         return (struct mur_scope){.comm = comm};
@@ -147,7 +147,7 @@ static void and_with_other_side(struct mur_schedule *s, const struct mur_scope *
     mur_schedule_fence(s);
 }
 
-void mur_scope_and(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
+void mur_agree_scope_and(struct mur_schedule *s, const struct mur_scope *scope, uint64_t *words, int count)
 {
     struct mur_comm *comm = s->comm;
     uint32_t context = s->context;
@@ -222,7 +222,7 @@ static int add_board(struct mur_schedule *s, struct agreement *agreement)
     return MPI_SUCCESS;
 }
 
-int mur_failed_elsewhere(int rank, const char *whose)
+int mur_agree_failed_elsewhere(int rank, const char *whose)
 {
     return mur_error(MPI_ERR_OTHER, "the call failed at rank %d of the %s, so nothing is made", rank, whose);
 }
@@ -237,7 +237,7 @@ static int name_failed(struct mur_schedule *s, void *argument)
         rank++;
     if (rank == size)
         return mur_error(MPI_ERR_OTHER, "the call failed at a rank of the remote group, so nothing is made");
-    return mur_failed_elsewhere(rank, agreement->scope.is_two_sided ? "local group" : "communicator");
+    return mur_agree_failed_elsewhere(rank, agreement->scope.is_two_sided ? "local group" : "communicator");
 }
 
 /* Somebody has failed. The other side has ranks of its own, so each looks among its own only. */
@@ -253,7 +253,7 @@ static void find_failed(struct mur_schedule *s, struct agreement *agreement)
     if (agreement->has_failed)
         agreement->well[rank / 64] &= ~(UINT64_C(1) << rank % 64);
     side.is_two_sided = false;
-    mur_scope_and(s, &side, agreement->well, words);
+    mur_agree_scope_and(s, &side, agreement->well, words);
     mur_schedule_fence(s);
     mur_schedule_call(s, name_failed, agreement);
 }
@@ -305,7 +305,7 @@ static int propose(struct mur_schedule *s, void *argument)
                             &agreement->contexts[agreement->taken]))
         agreement->taken++;
     agreement->answer = (agreement->taken == agreement->wanted ? HAS_TAKEN : 0) | (agreement->has_failed ? 0 : IS_WELL);
-    mur_scope_and(s, &agreement->scope, &agreement->answer, 1);
+    mur_agree_scope_and(s, &agreement->scope, &agreement->answer, 1);
     mur_schedule_fence(s);
     mur_schedule_call(s, conclude, agreement);
     return MPI_SUCCESS;
@@ -316,7 +316,7 @@ static int look(struct mur_schedule *s, void *argument)
     struct agreement *agreement = argument;
 
     mur_context_free_bits(agreement->window, agreement->bits);
-    mur_scope_and(s, &agreement->scope, agreement->bits, MUR_CONTEXT_WORDS);
+    mur_agree_scope_and(s, &agreement->scope, agreement->bits, MUR_CONTEXT_WORDS);
     mur_schedule_fence(s);
     mur_schedule_call(s, propose, agreement);
     return MPI_SUCCESS;

@@ -24,14 +24,14 @@ struct mur_scope {
 };
 
 /* All of an intracommunicator, or both sides of an intercommunicator. The schedule is one of this communicator. */
-struct mur_scope mur_scope_of(struct mur_schedule *schedule, struct mur_comm *comm);
+struct mur_scope mur_agree_scope_of(struct mur_schedule *schedule, struct mur_comm *comm);
 
 /* Adds the steps that replace `words` by the bitwise and of all members' words. Where the speaker cannot reach that of
  * the other side, the schedule fails at all members of this side. */
-void mur_scope_and(struct mur_schedule *schedule, const struct mur_scope *scope, uint64_t *words, int count);
+void mur_agree_scope_and(struct mur_schedule *schedule, const struct mur_scope *scope, uint64_t *words, int count);
 
 /* The error of the others where a call has failed at one rank of `whose`: "communicator", "local group". */
-int mur_failed_elsewhere(int rank, const char *whose) __attribute__((cold));
+int mur_agree_failed_elsewhere(int rank, const char *whose) __attribute__((cold));
 
 /* Adds the steps that agree on `wanted` (1 or 2) ids and give them to `newcomm`, which is NULL where this process takes
  * part but is no member. Newcomm stays alive until the schedule is over. Where `has_failed`, the process takes part

@@ -21,7 +21,7 @@ static int finish(struct mur_comm *comm, struct mur_group *group, int tag, int w
 
     if (s) {
         struct mur_scope scope =
-            group ? (struct mur_scope){.comm = comm, .group = group, .tag = tag} : mur_scope_of(s, comm);
+            group ? (struct mur_scope){.comm = comm, .group = group, .tag = tag} : mur_agree_scope_of(s, comm);
 
         s->is_strict = true; /* nor must lack of memory on the way leave the others waiting */
         mur_agree(s, &scope, wanted, *newcomm, has_failed);
@@ -148,7 +148,7 @@ static int check_places(const struct place *places, int size, const char *whose)
 {
     for (int i = 0; i < size; i++)
         if (places[i].color == HAS_FAILED)
-            return mur_failed_elsewhere(i, whose);
+            return mur_agree_failed_elsewhere(i, whose);
     return MPI_SUCCESS;
 }
 

@@ -75,7 +75,7 @@ int mur_comm_create_from_group(struct mur_group *group, const char *stringtag, s
 /* The two leaders, in the order of their processes, so that both make the same group. */
 static int group_of_leaders(int mine, int theirs, struct mur_group **group)
 {
-    bool is_first = mur_process_precedes(mine, theirs);
+    bool is_first = mur_foreign_precedes(mine, theirs);
     int processes[2] = {is_first ? mine : theirs, is_first ? theirs : mine};
 
     return mur_group_create(processes, 2, group);

@@ -76,7 +76,7 @@ static int learn_numbers(struct mur_comm *local, int leader, const struct bridge
 static bool can_all_be_called(const struct mur_identity *identities, int count)
 {
     for (int i = 0; i < count; i++)
-        if (!mur_identity_is_sound(&identities[i]) || !identities[i].address_count)
+        if (!mur_foreign_identity_is_sound(&identities[i]) || !identities[i].address_count)
             return false;
     return true;
 }
@@ -181,7 +181,7 @@ static int agree(struct mur_comm *comm, const struct mur_scope *between, int wan
     int rc;
 
     if (s) {
-        struct mur_scope scope = between ? *between : mur_scope_of(s, comm);
+        struct mur_scope scope = between ? *between : mur_agree_scope_of(s, comm);
 
         mur_agree(s, &scope, wanted, *newcomm, has_failed);
         rc = mur_schedule_run(s);
@@ -238,8 +238,8 @@ static int exchange_high(struct mur_comm *intercomm, bool mine, bool *theirs)
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to merge an intercommunicator");
-    scope = mur_scope_of(s, intercomm);
-    mur_scope_and(s, &scope, words, 2);
+    scope = mur_agree_scope_of(s, intercomm);
+    mur_agree_scope_and(s, &scope, words, 2);
     rc = mur_schedule_run(s);
     *theirs = mine ? words[0] != 0 : words[1] == 0;
     return rc;
@@ -256,7 +256,7 @@ int mur_intercomm_merge(struct mur_comm *intercomm, bool high, bool has_failed, 
         return mur_error(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
     rc = exchange_high(intercomm, high, &other_high);
     if (!rc) {
-        is_first = high != other_high ? !high : mur_process_precedes(mine->processes[0], theirs->processes[0]);
+        is_first = high != other_high ? !high : mur_foreign_precedes(mine->processes[0], theirs->processes[0]);
         memcpy(processes + (is_first ? 0 : theirs->size), mine->processes, (size_t)mine->size * sizeof(int));
         memcpy(processes + (is_first ? mine->size : 0), theirs->processes, (size_t)theirs->size * sizeof(int));
         rc = mur_group_create(processes, size, &group);

@@ -144,7 +144,7 @@ static bool listen_to(struct talk *talk, struct introduction *other)
     if (!hear(talk, other, sizeof *other))
         return false;
     if (memcmp(other->magic, magic, sizeof magic) == 0 && other->bytes == sizeof *other &&
-        mur_identity_is_sound(&other->identity))
+        mur_foreign_identity_is_sound(&other->identity))
         return true;
     errno = EPROTO;
     return false;
@@ -153,7 +153,7 @@ static bool listen_to(struct talk *talk, struct introduction *other)
 /* The two as a communicator, which makeshift_free gives up. Its ranks are in an order that both agree on. */
 static int makeshift(int process, struct mur_comm **comm_p)
 {
-    bool is_first = mur_process_precedes(mur_process.rank, process);
+    bool is_first = mur_foreign_precedes(mur_process.rank, process);
     int processes[2] = {is_first ? mur_process.rank : process, is_first ? process : mur_process.rank};
     struct mur_group *group;
     int rc;
@@ -453,8 +453,8 @@ static int wait_for_all(struct mur_comm *comm)
 
     if (!s)
         return mur_error(MPI_ERR_NO_MEM, "no memory to disconnect a communicator");
-    scope = mur_scope_of(s, comm);
-    mur_scope_and(s, &scope, &word, 1);
+    scope = mur_agree_scope_of(s, comm);
+    mur_agree_scope_and(s, &scope, &word, 1);
     return mur_schedule_run(s);
 }
 

@@ -74,7 +74,7 @@ static struct both both_groups(const struct mur_comm *comm)
 
     if (!theirs)
         return (struct both){.groups = {mine}, .is_first = true};
-    if (mur_process_precedes(mine->processes[0], theirs->processes[0]))
+    if (mur_foreign_precedes(mine->processes[0], theirs->processes[0]))
         return (struct both){.groups = {mine, theirs}, .is_first = true};
     return (struct both){.groups = {theirs, mine}};
 }

@@ -381,8 +381,8 @@ int mur_cursor_vectors(struct mur_cursor *cursor, struct iovec *vectors, int max
     return walk.count;
 }
 
-void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
-                    struct mur_type *out_type)
+void mur_layout_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
+                           struct mur_type *out_type)
 {
     struct mur_cursor from, to;
     char piece[4096];

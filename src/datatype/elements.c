@@ -95,7 +95,7 @@ int mur_elements_walk(const struct mur_type *type, mur_element_visitor *visit, v
     return walk_type(&walk, type, 0);
 }
 
-int mur_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument)
+int mur_elements_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument)
 {
     struct walk walk = {.visit_leaf = visit, .argument = argument};
 

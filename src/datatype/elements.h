@@ -14,7 +14,7 @@ int mur_elements_walk(const struct mur_type *type, mur_element_visitor *visit, v
 
 /* Called for each predefined type, a pair being one, with its offset. */
 typedef int mur_leaf_visitor(void *argument, const struct mur_type *leaf, MPI_Count offset);
-int mur_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument);
+int mur_elements_leaves_walk(const struct mur_type *type, mur_leaf_visitor *visit, void *argument);
 
 /* The size of an element in memory. */
 static inline int mur_element_bytes(const struct mur_basic_row *row, int part)

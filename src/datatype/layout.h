@@ -43,7 +43,7 @@ size_t mur_cursor_unpack(struct mur_cursor *cursor, const void *in, size_t bytes
 int mur_cursor_vectors(struct mur_cursor *cursor, struct iovec *vectors, int max, size_t bytes);
 
 /* Copies data between two buffers of one signature, as much as both have. */
-void mur_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
-                    struct mur_type *out_type);
+void mur_layout_copy_typed(const void *in, MPI_Count in_count, struct mur_type *in_type, void *out, MPI_Count out_count,
+                           struct mur_type *out_type);
 
 #endif

@@ -27,7 +27,7 @@ void mur_frame_refuse(const struct mur_peer *peer, const struct mur_frame *frame
         text, sizeof text,
         "rank %d on %s received a frame from %s that cannot be (kind %u, %u bytes); are the versions of Murmur the "
         "same? Or that process has overwritten memory that is not its own",
-        mur_process.rank, mur_process.host, mur_peer_text(peer, who), frame->kind, frame->bytes);
+        mur_process.rank, mur_process.host, mur_foreign_peer_text(peer, who), frame->kind, frame->bytes);
     mur_boot_abort(1, text);
 }
 
@@ -125,7 +125,7 @@ void mur_engine_come_back(void)
     notify_all(MUR_TRANSPORT_BACK);
 }
 
-void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
+void mur_engine_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
 {
     if (!peer->is_backlogged) {
         peer->is_backlogged = true;
@@ -139,7 +139,7 @@ void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry)
     peer->backlog_tail = &entry->next;
 }
 
-bool mur_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry)
+bool mur_engine_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry)
 {
     struct mur_backlog_entry **link = &peer->backlog;
 
@@ -176,7 +176,7 @@ static bool drain(struct mur_peer *peer)
     return moved;
 }
 
-void mur_backlog_drop(struct mur_peer *peer)
+void mur_engine_backlog_drop(struct mur_peer *peer)
 {
     while (peer->backlog)
         drain(peer);
@@ -210,13 +210,13 @@ static void task_link(struct mur_task **list, struct mur_task *task)
     *list = task;
 }
 
-void mur_task_add(struct mur_task *task)
+void mur_engine_task_add(struct mur_task *task)
 {
     task_link(&mur_engine.tasks, task);
     mur_engine_call_sleeper();
 }
 
-void mur_task_remove(struct mur_task *task)
+void mur_engine_task_remove(struct mur_task *task)
 {
     if (!task->link)
         return;
@@ -228,7 +228,7 @@ void mur_task_remove(struct mur_task *task)
 
 /* A task that is over may have been freed by its run. Those still to be run are kept apart, since
  * a task may run a callback of the user's, without the lock, and other threads may then add, run and remove tasks. */
-bool mur_tasks_run(void)
+bool mur_engine_tasks_run(void)
 {
     struct mur_task *waiting = mur_engine.tasks, *task;
     bool moved = false;
@@ -240,7 +240,7 @@ bool mur_tasks_run(void)
     while ((task = waiting)) {
         bool is_over = false;
 
-        mur_task_remove(task);
+        mur_engine_task_remove(task);
         moved |= task->run(task, &is_over);
         if (!is_over)
             task_link(&mur_engine.tasks, task);
@@ -258,7 +258,7 @@ bool mur_progress(void)
     if (__builtin_expect(mur_engine.backlogged != NULL, 0))
         moved |= drain_all();
     if (__builtin_expect(mur_engine.tasks != NULL, 0))
-        moved |= mur_tasks_run();
+        moved |= mur_engine_tasks_run();
     if (__builtin_expect(atomic_load_explicit(mur_engine.bell, memory_order_relaxed), 0))
         moved |= mur_engine.answer_bell();
     if (moved)
@@ -296,5 +296,5 @@ void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, cons
     control->peer = peer;
     control->frame = *frame;
     memcpy(control->data, data, frame->bytes);
-    mur_backlog_add(peer, &control->entry);
+    mur_engine_backlog_add(peer, &control->entry);
 }

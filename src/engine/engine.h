@@ -89,7 +89,7 @@ void mur_waiter_idle(struct mur_waiter *waiter);
 /* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep
  * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that
  * moved nothing. */
-bool mur_poke(void);
+bool mur_engine_poke(void);
 
 /* For calls that may complete at once, without a pass of progress: windows, files, tests of requests that are not
  * active. A rank that makes nothing but such calls still serves others, since every so often one of them makes a pass.
@@ -118,23 +118,23 @@ static inline bool mur_send_frame_packed(struct mur_peer *peer, const struct mur
     return !peer->backlog && peer->transport->send_packed(peer, frame, pack, argument);
 }
 
-void mur_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
+void mur_engine_backlog_add(struct mur_peer *peer, struct mur_backlog_entry *entry);
 
 /* Takes a send out that still waits; false when it does not. */
-bool mur_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry);
+bool mur_engine_backlog_remove(struct mur_peer *peer, const struct mur_backlog_entry *entry);
 
 /* Resumes all of a peer's, whose transport refuses nothing. */
-void mur_backlog_drop(struct mur_peer *peer);
+void mur_engine_backlog_drop(struct mur_peer *peer);
 
 /* Sends a small control frame, now or as soon as there is room; never fails but for want of memory (fatal). */
 void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 
-void mur_task_add(struct mur_task *task);
+void mur_engine_task_add(struct mur_task *task);
 
 /* Runs each task once; true when one got further. */
-bool mur_tasks_run(void);
+bool mur_engine_tasks_run(void);
 
 /* Takes a task out of the list, if it is there. */
-void mur_task_remove(struct mur_task *task);
+void mur_engine_task_remove(struct mur_task *task);
 
 #endif

@@ -43,7 +43,7 @@ void mur_foreign_identify(int process, struct mur_identity *identity)
     identity->address_count = 0;
 }
 
-bool mur_process_precedes(int a, int b)
+bool mur_foreign_precedes(int a, int b)
 {
     struct mur_identity first, second;
 

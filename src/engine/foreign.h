@@ -16,7 +16,7 @@ void mur_foreign_identify(int process, struct mur_identity *identity);
 int mur_foreign_meet(const struct mur_identity *identity, int *process);
 
 /* An order of processes that all agree on. */
-bool mur_process_precedes(int a, int b);
+bool mur_foreign_precedes(int a, int b);
 
 /* Groups hold the numbers of their processes, and so do messages that are kept; communicators connect theirs. None of
  * these does anything for a process of this world. */

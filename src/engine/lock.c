@@ -184,7 +184,7 @@ static bool is_idle(void)
     if (!mur_engine.transport->prepare_sleep(mur_engine.backlogged) ||
         (mur_engine.network && !mur_engine.network->prepare_sleep(mur_engine.backlogged)))
         return false;
-    if (!mur_tasks_run())
+    if (!mur_engine_tasks_run())
         return true;
     mur_engine_notify();
     return false;

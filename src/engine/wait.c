@@ -162,10 +162,10 @@ void mur_engine_flush_slow(void)
 void mur_engine_pass(void)
 {
     mur_engine.calls = 0;
-    mur_poke();
+    mur_engine_poke();
 }
 
-bool mur_poke(void)
+bool mur_engine_poke(void)
 {
     static uint32_t idle; /* the engine's lock guards it */
 

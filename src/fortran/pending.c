@@ -66,7 +66,7 @@ static void destroy(struct pending *entry)
 {
     take_out(entry);
     for (int i = 0; i < entry->count; i++)
-        mur_part_free(&entry->parts[i]);
+        mur_section_part_free(&entry->parts[i]);
     free(entry->is_back);
     free(entry);
 }
@@ -111,7 +111,7 @@ static void bring_back(struct pending *entry)
         if (!entry->parts[i].copy || entry->parts[i].is_input)
             continue;
         if (!entry->partitions)
-            mur_section_scatter(&entry->parts[i], 0, mur_part_bytes(&entry->parts[i]));
+            mur_section_scatter(&entry->parts[i], 0, mur_section_part_bytes(&entry->parts[i]));
         for (MPI_Count partition = 0; partition < entry->partitions; partition++)
             bring_partition_back(entry, partition);
     }
@@ -165,7 +165,7 @@ void mur_pending_start_all(const MPI_Fint *numbers, int count)
 
         for (int j = 0; entry && j < entry->count; j++)
             if (entry->parts[j].copy)
-                mur_section_gather(&entry->parts[j], 0, mur_part_bytes(&entry->parts[j]));
+                mur_section_gather(&entry->parts[j], 0, mur_section_part_bytes(&entry->parts[j]));
         if (entry && entry->partitions)
             memset(entry->is_back, false, (size_t)entry->partitions);
         if (entry)

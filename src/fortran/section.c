@@ -14,7 +14,7 @@ static bool is_unset(ptrdiff_t stride)
     return stride == 0 || stride >> 40 > 0 || stride >> 40 < -1;
 }
 
-bool mur_is_contiguous(const struct mur_descriptor *buffer)
+bool mur_section_is_contiguous(const struct mur_descriptor *buffer)
 {
     ptrdiff_t expected = (ptrdiff_t)buffer->elem_len;
 
@@ -102,7 +102,7 @@ void mur_section_scatter(const struct mur_section_part *part, size_t first, size
     mur_section_walk(part->descriptor, first, bytes, from_copy, &copy);
 }
 
-size_t mur_part_bytes(const struct mur_section_part *part)
+size_t mur_section_part_bytes(const struct mur_section_part *part)
 {
     return byte_count(part->descriptor);
 }
@@ -182,7 +182,7 @@ static void add_copied(struct mur_sections *sections, struct mur_section_part *p
     part->copy = malloc(bytes);
     part->descriptor = malloc(size);
     if (!part->copy || !part->descriptor) {
-        mur_part_free(part);
+        mur_section_part_free(part);
         sections->code = mur_no_memory();
         return;
     }
@@ -221,7 +221,7 @@ void mur_section_add(struct mur_sections *sections, const struct mur_descriptor 
                                       .large_count = count,
                                       .datatype = datatype,
                                       .is_input = is_input};
-    if (sections->code || mur_is_contiguous(buffer))
+    if (sections->code || mur_section_is_contiguous(buffer))
         return;
     if (mode == MUR_SECTION_TYPED)
         add_typed(sections, part, buffer, count, datatype);
@@ -231,7 +231,7 @@ void mur_section_add(struct mur_sections *sections, const struct mur_descriptor 
         add_copied(sections, part, buffer);
 }
 
-void mur_part_free(struct mur_section_part *part)
+void mur_section_part_free(struct mur_section_part *part)
 {
     free(part->copy);
     free(part->descriptor);
@@ -270,8 +270,8 @@ void mur_sections_end(struct mur_sections *sections, MPI_Fint *ierror)
             struct mur_section_part *part = &sections->parts[i];
 
             if (part->copy && !part->is_input && !sections->code)
-                mur_section_scatter(part, 0, mur_part_bytes(part));
-            mur_part_free(part);
+                mur_section_scatter(part, 0, mur_section_part_bytes(part));
+            mur_section_part_free(part);
         }
     }
     mur_give(ierror, sections->code);

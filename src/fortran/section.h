@@ -30,7 +30,7 @@ struct mur_descriptor {
 };
 
 /* Whether the elements lie side by side. An array of assumed size is passed as the address of its first element. */
-bool mur_is_contiguous(const struct mur_descriptor *buffer);
+bool mur_section_is_contiguous(const struct mur_descriptor *buffer);
 
 /* Whether this is seen at once: of scalars and of arrays of one dimension. */
 static inline bool mur_is_plain(const struct mur_descriptor *buffer)
@@ -93,6 +93,6 @@ int mur_section_type(const struct mur_descriptor *buffer, const struct mur_secti
 /* Takes over the copies of a call until its request is complete (pending.c). */
 void mur_pending_add(MPI_Fint request, const struct mur_sections *sections);
 /* The size of the copy in bytes. */
-size_t mur_part_bytes(const struct mur_section_part *part);
-void mur_part_free(struct mur_section_part *part);
+size_t mur_section_part_bytes(const struct mur_section_part *part);
+void mur_section_part_free(struct mur_section_part *part);
 #endif

@@ -86,14 +86,14 @@ static void run_collective(struct mur_access *access)
     access->task.run = run_blocking;
     if (mur_two_phase_step(access))
         return;
-    mur_task_add(&access->task);
+    mur_engine_task_add(&access->task);
     mur_wait_for(&access->is_complete);
 }
 
 int mur_access_run(struct mur_access *access, size_t *bytes)
 {
     if (is_shared(access) && !access->file->shared)
-        mur_messages_run(access);
+        mur_two_phase_messages_run(access);
     else if (is_shared(access))
         run_collective(access);
     else
@@ -162,7 +162,7 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     access->task.run = run_nonblocking;
     *request_p = request;
     if (is_shared(access) && !access->file->shared) {
-        mur_messages_start(access);
+        mur_two_phase_messages_start(access);
         return MPI_SUCCESS;
     }
     if (is_shared(access))
@@ -170,6 +170,6 @@ int mur_access_start(const struct mur_access *what, int rc, struct mur_request *
     if (launch(access))
         mur_access_complete(access);
     else
-        mur_task_add(&access->task);
+        mur_engine_task_add(&access->task);
     return MPI_SUCCESS;
 }

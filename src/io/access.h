@@ -84,8 +84,8 @@ enum mur_plan mur_access_plan(struct mur_access *access, const struct mur_span *
 bool mur_two_phase_step(struct mur_access *access);
 
 /* Performs a collective access by messages, or starts it: mur_access_complete is called in the end. */
-void mur_messages_run(struct mur_access *access);
-void mur_messages_start(struct mur_access *access);
+void mur_two_phase_messages_run(struct mur_access *access);
+void mur_two_phase_messages_start(struct mur_access *access);
 int mur_exchange_provide(struct mur_file *file);
 void mur_exchange_free(struct mur_exchange *exchange);
 void mur_access_complete(struct mur_access *access);

@@ -14,11 +14,11 @@ bool mur_async_start(struct mur_async *async, struct mur_file *file, bool is_wri
 {
     if (!mur_async_is_there(file, is_write))
         return false;
-    if (is_write && !mur_gate_begin(file->shared, offset, offset + (MPI_Offset)bytes))
+    if (is_write && !mur_shared_state_gate_begin(file->shared, offset, offset + (MPI_Offset)bytes))
         return false;
     if (!mur_uring_start(&async->op, file->fd, is_write, memory, bytes, (off_t)offset)) {
         if (is_write)
-            mur_gate_end(file->shared);
+            mur_shared_state_gate_end(file->shared);
         return false;
     }
     async->is_write = is_write;
@@ -47,7 +47,7 @@ ssize_t mur_async_end(struct mur_async *async, struct mur_file *file)
 
     async->bytes = 0;
     if (async->is_write)
-        mur_gate_end(file->shared);
+        mur_shared_state_gate_end(file->shared);
     if (done == bytes || (!async->is_write && result == 0))
         return (ssize_t)done;
     result = mur_file_transfer(file, async->memory + done, rest, async->is_write);

@@ -107,11 +107,11 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
 
     if (!old)
         return ENOMEM;
-    if (!mur_gate_enter(file->shared, offset, offset + (off_t)span, true)) {
+    if (!mur_shared_state_gate_enter(file->shared, offset, offset + (off_t)span, true)) {
         free(old);
         return NOT_NOW;
     }
-    done = mur_sieve_lock(file, offset, span, &is_locked);
+    done = mur_io_lock_sieve(file, offset, span, &is_locked);
     if (done >= 0)
         done = file->driver->read(file->fd, old, span, offset);
     while (done >= 0 && mur_bitmap_next(words, found->end, &from, &to)) {
@@ -123,7 +123,7 @@ static int write_filled(struct mur_file *file, char *buffer, MPI_Offset start, c
     number = done < 0 ? errno : 0;
     if (is_locked)
         mur_file_unlock(file, offset, (MPI_Offset)span);
-    mur_gate_leave(file->shared);
+    mur_shared_state_gate_leave(file->shared);
     free(old);
     return number;
 }
@@ -138,14 +138,14 @@ static int write_stretches(struct mur_file *file, const char *buffer, MPI_Offset
 
     if (!found->stretches)
         return 0;
-    if (mur_writes_begin(file, first, end, &is_locked))
+    if (mur_io_lock_writes_begin(file, first, end, &is_locked))
         return errno;
     while (!number && mur_bitmap_next(words, found->end, &from, &to)) {
         struct mur_view_segment segment = {start + (MPI_Offset)from, to - from};
 
-        number = mur_writes_one(file, buffer + from, segment, is_locked) < 0 ? errno : 0;
+        number = mur_io_lock_writes_one(file, buffer + from, segment, is_locked) < 0 ? errno : 0;
     }
-    mur_writes_end(file, first, end, is_locked);
+    mur_io_lock_writes_end(file, first, end, is_locked);
     return number;
 }
 

@@ -36,12 +36,12 @@ static bool make_room(void *memory_p, size_t *room, size_t bytes)
     return true;
 }
 
-bool mur_portion_has_list(struct mur_portion *portion, int64_t stretches)
+bool mur_exchange_portion_has_list(struct mur_portion *portion, int64_t stretches)
 {
     return make_room(&portion->segments, &portion->segments_room, (size_t)stretches * sizeof *portion->segments);
 }
 
-bool mur_portion_has_data(struct mur_portion *portion, int64_t bytes)
+bool mur_exchange_portion_has_data(struct mur_portion *portion, int64_t bytes)
 {
     return make_room(&portion->data, &portion->data_room, (size_t)bytes + MUR_ANSWER_HEAD);
 }

@@ -54,8 +54,8 @@ void mur_exchange_leave(struct mur_access *access, int rc);
 bool mur_exchange_adapt(struct mur_exchange *x, MPI_Offset bytes);
 
 /* Room for so many more bytes of the stretches' list and of the data. False: no memory. What was there stays. */
-bool mur_portion_has_list(struct mur_portion *portion, int64_t stretches);
-bool mur_portion_has_data(struct mur_portion *portion, int64_t bytes);
+bool mur_exchange_portion_has_list(struct mur_portion *portion, int64_t stretches);
+bool mur_exchange_portion_has_data(struct mur_portion *portion, int64_t bytes);
 
 /* Waits for what the kernel writes of the collective buffer before. */
 void mur_exchange_end_background(struct mur_exchange *x);

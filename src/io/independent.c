@@ -105,13 +105,13 @@ static ssize_t write_segments(struct mur_file *file, const char *memory, const s
         first = segments[i].offset < first ? segments[i].offset : first;
         end = last > end ? last : end;
     }
-    if (mur_writes_begin(file, first, end, &is_locked))
+    if (mur_io_lock_writes_begin(file, first, end, &is_locked))
         return -1;
     for (int i = 0; i < count && done >= 0; i++) {
-        done = mur_writes_one(file, memory + moved, segments[i], is_locked);
+        done = mur_io_lock_writes_one(file, memory + moved, segments[i], is_locked);
         moved += segments[i].bytes;
     }
-    mur_writes_end(file, first, end, is_locked);
+    mur_io_lock_writes_end(file, first, end, is_locked);
     return done < 0 ? -1 : (ssize_t)moved;
 }
 
@@ -302,9 +302,9 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     ssize_t done;
     int number;
 
-    if (!mur_gate_enter(file->shared, sieve->offset, sieve->end, true))
+    if (!mur_shared_state_gate_enter(file->shared, sieve->offset, sieve->end, true))
         return step_plain(access, sieve->bytes);
-    done = mur_sieve_lock(file, sieve->offset, span, &is_locked);
+    done = mur_io_lock_sieve(file, sieve->offset, span, &is_locked);
     if (done >= 0 && sieve->bytes < span)
         done = file->driver->read(file->fd, access->alone.staging, span, (off_t)sieve->offset);
     if (done >= 0) {
@@ -315,7 +315,7 @@ static bool sieve_write(struct mur_access *access, MPI_Offset position, const st
     number = errno;
     if (is_locked)
         mur_file_unlock(file, sieve->offset, (MPI_Offset)span);
-    mur_gate_leave(file->shared);
+    mur_shared_state_gate_leave(file->shared);
     if (done < 0)
         return fail(access, number);
     access->moved += sieve->bytes;

@@ -43,14 +43,14 @@ bool mur_file_must_lock(const struct mur_file *file)
     return !has_gate(file) && mur_file_may_sieve_writes(file);
 }
 
-int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked)
+int mur_io_lock_sieve(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked)
 {
     *is_locked = mur_file_lock(file, true, offset, (MPI_Offset)bytes) == 0;
     return *is_locked || !mur_file_must_lock(file) ? 0 : -1;
 }
 
 /* A server may have no locks: that is for users of NFS to know; but sieves of others must not be missed. */
-int mur_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked)
+int mur_io_lock_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked)
 {
     *is_locked = false;
     if (!mur_file_must_lock(file))
@@ -59,7 +59,7 @@ int mur_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bo
     return *is_locked || !mur_file_may_sieve_writes(file) ? 0 : -1;
 }
 
-void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked)
+void mur_io_lock_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked)
 {
     int number = errno;
 
@@ -68,15 +68,16 @@ void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, boo
     errno = number;
 }
 
-ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_view_segment segment, bool is_locked)
+ssize_t mur_io_lock_writes_one(struct mur_file *file, const char *memory, struct mur_view_segment segment,
+                               bool is_locked)
 {
     ssize_t done;
 
     if (is_locked)
         return file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    mur_gate_enter(file->shared, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
+    mur_shared_state_gate_enter(file->shared, segment.offset, segment.offset + (MPI_Offset)segment.bytes, false);
     done = file->driver->write(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    mur_gate_leave(file->shared);
+    mur_shared_state_gate_leave(file->shared);
     return done;
 }
 
@@ -88,9 +89,9 @@ ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_view_s
 
     if (!is_write)
         return file->driver->read(file->fd, memory, segment.bytes, (off_t)segment.offset);
-    if (mur_writes_begin(file, segment.offset, end, &is_locked))
+    if (mur_io_lock_writes_begin(file, segment.offset, end, &is_locked))
         return -1;
-    done = mur_writes_one(file, memory, segment, is_locked);
-    mur_writes_end(file, segment.offset, end, is_locked);
+    done = mur_io_lock_writes_one(file, memory, segment, is_locked);
+    mur_io_lock_writes_end(file, segment.offset, end, is_locked);
     return done;
 }

@@ -22,13 +22,14 @@ bool mur_file_must_lock(const struct mur_file *file);
 
 /* Around reading and writing back, behind the gate. Where the gate suffices a file system may refuse the lock, which is
  * for sieves of others: *is_locked tells. Fails like a system call. */
-int mur_sieve_lock(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked);
+int mur_io_lock_sieve(struct mur_file *file, MPI_Offset offset, size_t bytes, bool *is_locked);
 
 /* Several writes between `first` and `end`: what has to be locked is locked once for all of them. Begin and each one
  * fail like system calls; end keeps errno. */
-int mur_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked);
-ssize_t mur_writes_one(struct mur_file *file, const char *memory, struct mur_view_segment segment, bool is_locked);
-void mur_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked);
+int mur_io_lock_writes_begin(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool *is_locked);
+ssize_t mur_io_lock_writes_one(struct mur_file *file, const char *memory, struct mur_view_segment segment,
+                               bool is_locked);
+void mur_io_lock_writes_end(struct mur_file *file, MPI_Offset first, MPI_Offset end, bool is_locked);
 
 /* Reads or writes a stretch of the file, announced to others who sieve. Returns bytes, or -1 with errno. */
 ssize_t mur_file_transfer(struct mur_file *file, char *memory, struct mur_view_segment segment, bool is_write);

@@ -275,7 +275,7 @@ static bool meets_background(const struct mur_shared_state *shared, uint64_t ran
     return false;
 }
 
-bool mur_gate_enter(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end, bool is_sieve)
+bool mur_shared_state_gate_enter(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end, bool is_sieve)
 {
     uint64_t range = range_of(first, end);
 
@@ -291,11 +291,11 @@ bool mur_gate_enter(struct mur_shared_state *shared, MPI_Offset first, MPI_Offse
     enter_sieve(shared, range);
     if (!meets_background(shared, range))
         return true;
-    mur_gate_leave(shared);
+    mur_shared_state_gate_leave(shared);
     return false;
 }
 
-bool mur_gate_begin(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end)
+bool mur_shared_state_gate_begin(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end)
 {
     uint64_t range = range_of(first, end), before, low, high;
     _Atomic uint64_t *place;
@@ -317,13 +317,13 @@ bool mur_gate_begin(struct mur_shared_state *shared, MPI_Offset first, MPI_Offse
     return true;
 }
 
-void mur_gate_end(struct mur_shared_state *shared)
+void mur_shared_state_gate_end(struct mur_shared_state *shared)
 {
     if (shared && --shared->background == 0)
         atomic_store(&shared->memory->entries[shared->rank].background, 0);
 }
 
-void mur_gate_leave(struct mur_shared_state *shared)
+void mur_shared_state_gate_leave(struct mur_shared_state *shared)
 {
     struct mur_entry *own;
 

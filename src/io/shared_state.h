@@ -116,11 +116,11 @@ void mur_shared_state_rouse(const struct mur_shared_state *shared);
 
 /* Around writing [first, end) of the file, with or without writing back what was read. No shared file state: nothing to
  * do. False: a sieve may not be; then nothing is to be left. */
-bool mur_gate_enter(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end, bool is_sieve);
-void mur_gate_leave(struct mur_shared_state *shared);
+bool mur_shared_state_gate_enter(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end, bool is_sieve);
+void mur_shared_state_gate_leave(struct mur_shared_state *shared);
 
 /* The same around a write in the background. False: it may not begin. */
-bool mur_gate_begin(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end);
-void mur_gate_end(struct mur_shared_state *shared);
+bool mur_shared_state_gate_begin(struct mur_shared_state *shared, MPI_Offset first, MPI_Offset end);
+void mur_shared_state_gate_end(struct mur_shared_state *shared);
 
 #endif

@@ -115,7 +115,7 @@ static int make_portion(struct mur_exchange *x, int aggregator, size_t done)
         struct mur_view_segment *next;
         int count;
 
-        if (!mur_portion_has_list(portion, room))
+        if (!mur_exchange_portion_has_list(portion, room))
             return ENOMEM;
         next = portion->segments + portion->amount.stretches;
         count = mur_view_segments(&walk, next, SEGMENTS, left);
@@ -123,7 +123,7 @@ static int make_portion(struct mur_exchange *x, int aggregator, size_t done)
             left -= next[i].bytes;
         portion->amount.stretches += count;
     }
-    if (!mur_portion_has_data(portion, (int64_t)(end - done)))
+    if (!mur_exchange_portion_has_data(portion, (int64_t)(end - done)))
         return ENOMEM;
     portion->amount.bytes = (int64_t)(end - done);
     return 0;
@@ -178,8 +178,8 @@ static void receive_portion(struct mur_schedule *s, struct mur_exchange *x, int 
     struct mur_type *type = mur_exchange_byte();
     void *segments, *data;
 
-    portion->is_dropped = !mur_portion_has_list(portion, portion->amount.stretches) ||
-                          !mur_portion_has_data(portion, portion->amount.bytes);
+    portion->is_dropped = !mur_exchange_portion_has_list(portion, portion->amount.stretches) ||
+                          !mur_exchange_portion_has_data(portion, portion->amount.bytes);
     segments = portion->segments;
     data = portion->data;
     if (portion->is_dropped) {
@@ -476,7 +476,7 @@ static struct mur_schedule *build(struct mur_access *access)
     return s;
 }
 
-void mur_messages_run(struct mur_access *access)
+void mur_two_phase_messages_run(struct mur_access *access)
 {
     struct mur_schedule *s = build(access);
 
@@ -491,7 +491,7 @@ static void is_over(struct mur_request *part)
     mur_access_complete(access);
 }
 
-void mur_messages_start(struct mur_access *access)
+void mur_two_phase_messages_start(struct mur_access *access)
 {
     MPI_Request handle = MPI_REQUEST_NULL;
     int rc = mur_schedule_start(build(access), &handle);

@@ -306,7 +306,7 @@ void mur_match_take(struct mur_message *message)
             erase(&match.unexpected, &message->node[class]);
 }
 
-void mur_message_free(struct mur_message *message)
+void mur_match_message_free(struct mur_message *message)
 {
     if (message->data != message->inline_data)
         free(message->data);

@@ -75,8 +75,8 @@ uint32_t mur_match_count(uint32_t context);
 /* Any waiting message of these contexts; NULL: none. Looks at all that wait. */
 struct mur_message *mur_match_any(uint32_t first_context, uint32_t contexts);
 
-/* Takes a waiting message out of the tables; the caller owns it and puts it back with mur_message_free. */
+/* Takes a waiting message out of the tables; the caller owns it and puts it back with mur_match_message_free. */
 void mur_match_take(struct mur_message *message);
-void mur_message_free(struct mur_message *message);
+void mur_match_message_free(struct mur_message *message);
 
 #endif

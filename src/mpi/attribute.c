@@ -70,13 +70,13 @@ static bool get_predefined(const struct mur_comm *comm, int keyval, int **value)
 int mur_mpi_comm_create_keyval(MPI_Comm_copy_attr_function *copy, MPI_Comm_delete_attr_function *delete, int *keyval,
                                void *extra_state)
 {
-    return mur_keyval_create(MUR_KIND_COMM, (union mur_copy_function){.comm = copy},
-                             (union mur_delete_function){.comm = delete}, extra_state, keyval);
+    return mur_attribute_keyval_create(MUR_KIND_COMM, (union mur_copy_function){.comm = copy},
+                                       (union mur_delete_function){.comm = delete}, extra_state, keyval);
 }
 
 int mur_mpi_comm_free_keyval(int *keyval)
 {
-    return mur_keyval_free(MUR_KIND_COMM, keyval);
+    return mur_attribute_keyval_free(MUR_KIND_COMM, keyval);
 }
 
 int mur_mpi_comm_set_attr(struct mur_comm *comm, int keyval, void *value)
@@ -105,13 +105,13 @@ int mur_mpi_comm_delete_attr(struct mur_comm *comm, int keyval)
 int mur_mpi_type_create_keyval(MPI_Type_copy_attr_function *copy, MPI_Type_delete_attr_function *delete, int *keyval,
                                void *extra_state)
 {
-    return mur_keyval_create(MUR_KIND_TYPE, (union mur_copy_function){.type = copy},
-                             (union mur_delete_function){.type = delete}, extra_state, keyval);
+    return mur_attribute_keyval_create(MUR_KIND_TYPE, (union mur_copy_function){.type = copy},
+                                       (union mur_delete_function){.type = delete}, extra_state, keyval);
 }
 
 int mur_mpi_type_free_keyval(int *keyval)
 {
-    return mur_keyval_free(MUR_KIND_TYPE, keyval);
+    return mur_attribute_keyval_free(MUR_KIND_TYPE, keyval);
 }
 
 int mur_mpi_type_set_attr(struct mur_type *datatype, int keyval, void *value)
@@ -132,13 +132,13 @@ int mur_mpi_type_delete_attr(struct mur_type *datatype, int keyval)
 int mur_mpi_win_create_keyval(MPI_Win_copy_attr_function *copy, MPI_Win_delete_attr_function *delete, int *keyval,
                               void *extra_state)
 {
-    return mur_keyval_create(MUR_KIND_WIN, (union mur_copy_function){.win = copy},
-                             (union mur_delete_function){.win = delete}, extra_state, keyval);
+    return mur_attribute_keyval_create(MUR_KIND_WIN, (union mur_copy_function){.win = copy},
+                                       (union mur_delete_function){.win = delete}, extra_state, keyval);
 }
 
 int mur_mpi_win_free_keyval(int *keyval)
 {
-    return mur_keyval_free(MUR_KIND_WIN, keyval);
+    return mur_attribute_keyval_free(MUR_KIND_WIN, keyval);
 }
 
 /* The predefined ones (§12.2.6); false: the key is none of them. */

@@ -119,7 +119,7 @@ int mur_mpi_graph_neighbors_count(struct mur_comm *comm, int rank, int *nneighbo
     if (!rc)
         rc = check_rank(comm, rank);
     if (!rc)
-        *nneighbors = mur_graph_neighbours(graph, rank, &neighbours);
+        *nneighbors = mur_topology_graph_neighbours(graph, rank, &neighbours);
     return rc;
 }
 
@@ -133,7 +133,7 @@ int mur_mpi_graph_neighbors(struct mur_comm *comm, int rank, int maxneighbors, i
         rc = check_rank(comm, rank);
     if (rc)
         return rc;
-    count = mur_graph_neighbours(graph, rank, &neighbours);
+    count = mur_topology_graph_neighbours(graph, rank, &neighbours);
     if (maxneighbors < count)
         return mur_error(MPI_ERR_ARG, "maxneighbors is %d, but rank %d has %d neighbors", maxneighbors, rank, count);
     fill(neighbors, neighbours, count);
@@ -263,7 +263,7 @@ int mur_mpi_dist_graph_create(int refused, struct mur_comm *comm_old, int n, con
         edges = (struct mur_edges){.has_failed = true};
     edges.is_weighted = weights != MPI_UNWEIGHTED;
     edges.weights = edges.is_weighted && total ? weights : NULL;
-    rc = mur_adjacency_gather(comm_old, &edges, &topology);
+    rc = mur_graph_adjacency_gather(comm_old, &edges, &topology);
     if (failed)
         return failed;
     return rc ? mur_collective_result(rc, comm_old->size) : create_with(comm_old, topology, comm_dist_graph);

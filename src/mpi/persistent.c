@@ -91,7 +91,7 @@ int mur_mpi_pready(int partition, MPI_Request request)
     struct mur_request *found;
     int rc = find(request, &found);
 
-    return rc ? rc : mur_entry_blame(found->comm, mur_partition_ready(found, partition));
+    return rc ? rc : mur_entry_blame(found->comm, mur_partitioned_ready(found, partition));
 }
 
 int mur_mpi_pready_range(int partition_low, int partition_high, MPI_Request request)
@@ -100,7 +100,7 @@ int mur_mpi_pready_range(int partition_low, int partition_high, MPI_Request requ
     int rc = find(request, &found);
 
     for (int i = partition_low; i <= partition_high && !rc; i++)
-        rc = mur_entry_blame(found->comm, mur_partition_ready(found, i));
+        rc = mur_entry_blame(found->comm, mur_partitioned_ready(found, i));
     return rc;
 }
 
@@ -110,7 +110,7 @@ int mur_mpi_pready_list(int length, const int array_of_partitions[], MPI_Request
     int rc = find(request, &found);
 
     for (int i = 0; i < length && !rc; i++)
-        rc = mur_entry_blame(found->comm, mur_partition_ready(found, array_of_partitions[i]));
+        rc = mur_entry_blame(found->comm, mur_partitioned_ready(found, array_of_partitions[i]));
     return rc;
 }
 
@@ -124,5 +124,5 @@ int mur_mpi_parrived(MPI_Request request, int partition, int *flag)
     if (request == MPI_REQUEST_NULL)
         return MPI_SUCCESS;
     rc = find(request, &found);
-    return rc ? rc : mur_entry_blame(found->comm, mur_partition_arrived(found, partition, flag));
+    return rc ? rc : mur_entry_blame(found->comm, mur_partitioned_arrived(found, partition, flag));
 }

@@ -87,7 +87,7 @@ int mur_mpi_test(MPI_Request *request, int *flag, MPI_Status *status)
         return MPI_SUCCESS;
     }
     if (!found->is_complete)
-        mur_poke();
+        mur_engine_poke();
     *flag = found->is_complete;
     return found->is_complete ? finish(request, found, status) : MPI_SUCCESS;
 }
@@ -146,7 +146,7 @@ int mur_mpi_testall(int count, MPI_Request array_of_requests[], int *flag, MPI_S
         if (!request || request->is_complete)
             continue;
         if (!has_progressed)
-            mur_poke();
+            mur_engine_poke();
         has_progressed = true;
         if (!request->is_complete) {
             *flag = 0;
@@ -233,7 +233,7 @@ int mur_mpi_testany(int count, MPI_Request array_of_requests[], int *index, int 
         return rc;
     found = complete_one(count, array_of_requests);
     if (found == -1) {
-        mur_poke();
+        mur_engine_poke();
         found = complete_one(count, array_of_requests);
     } else {
         mur_engine_called(MUR_CALL_LONG);
@@ -298,7 +298,7 @@ int mur_mpi_testsome(int incount, MPI_Request array_of_requests[], int *outcount
 
     if (rc)
         return rc;
-    mur_poke();
+    mur_engine_poke();
     if (complete_one(incount, array_of_requests) == -2) {
         *outcount = MPI_UNDEFINED;
         return MPI_SUCCESS;
@@ -324,7 +324,7 @@ int mur_mpi_request_get_status(MPI_Request request, int *flag, MPI_Status *statu
     if (rc)
         return rc;
     if (found && !found->is_complete)
-        mur_poke();
+        mur_engine_poke();
     else
         mur_engine_called(MUR_CALL_LONG);
     *flag = !found || found->is_complete;
@@ -338,7 +338,7 @@ int mur_mpi_request_get_status_any(int count, const MPI_Request array_of_request
 
     if (rc)
         return rc;
-    mur_poke();
+    mur_engine_poke();
     found = complete_one(count, array_of_requests);
     *flag = found != -1;
     *index = found < 0 ? MPI_UNDEFINED : found;
@@ -352,7 +352,7 @@ int mur_mpi_request_get_status_all(int count, const MPI_Request array_of_request
 
     if (rc)
         return rc;
-    mur_poke();
+    mur_engine_poke();
     *flag = 1;
     for (int i = 0; i < count; i++)
         *flag &= !known(array_of_requests[i]) || known(array_of_requests[i])->is_complete;
@@ -370,7 +370,7 @@ int mur_mpi_request_get_status_some(int incount, const MPI_Request array_of_requ
 
     if (rc)
         return rc;
-    mur_poke();
+    mur_engine_poke();
     *outcount = complete_one(incount, array_of_requests) == -2 ? MPI_UNDEFINED : 0;
     for (int i = 0; i < incount; i++) {
         struct mur_request *request = known(array_of_requests[i]);

@@ -354,6 +354,6 @@ int mur_mpi_win_sync(struct mur_win *win)
 {
     (void)win;
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
-    mur_poke();
+    mur_engine_poke();
     return MPI_SUCCESS;
 }

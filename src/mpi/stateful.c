@@ -49,7 +49,7 @@ int mur_door_errhandler_create(mur_stateful_errhandler_function *function, void 
 void mur_door_keyval_own(int keyval)
 {
     mur_engine_lock_any_time();
-    mur_keyval_own_state(keyval);
+    mur_attribute_keyval_own_state(keyval);
     mur_engine_unlock_any_time();
 }
 

@@ -18,7 +18,7 @@ int mur_mpi_t_init_thread(int required, int *provided)
 
 static void clear(void)
 {
-    mur_registrations_clear();
+    mur_event_registrations_clear();
     mur_tool_sessions_clear();
     mur_tool_controls_clear();
 }

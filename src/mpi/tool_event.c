@@ -163,7 +163,7 @@ int mur_mpi_t_event_handle_alloc(int event_index, void *obj_handle, MPI_Info inf
         comm = mur_comm_find(*(MPI_Comm *)obj_handle);
         MUR_TOOL_NEED(comm, MPI_T_ERR_INVALID);
     }
-    made = mur_registration_create((enum mur_event_kind)event_index, comm);
+    made = mur_event_registration_create((enum mur_event_kind)event_index, comm);
     MUR_TOOL_NEED(made, MPI_T_ERR_OUT_OF_HANDLES);
     *event_registration = (MPI_T_event_registration)(void *)made;
     return mur_tool_done();
@@ -177,9 +177,9 @@ int mur_mpi_t_event_handle_free(MPI_T_event_registration event_registration, voi
 
     if (rc)
         return rc;
-    found = mur_registration_find(event_registration);
+    found = mur_event_registration_find(event_registration);
     MUR_TOOL_NEED(found, MPI_T_ERR_INVALID_HANDLE);
-    mur_registration_free(found, free_cb_function, user_data);
+    mur_event_registration_free(found, free_cb_function, user_data);
     return mur_tool_done();
 }
 
@@ -190,7 +190,7 @@ static int enter_with(MPI_T_event_registration handle, struct mur_registration *
 
     if (rc)
         return rc;
-    *found_p = mur_registration_find(handle);
+    *found_p = mur_event_registration_find(handle);
     MUR_TOOL_NEED(*found_p, MPI_T_ERR_INVALID_HANDLE);
     return MPI_SUCCESS;
 }
@@ -199,7 +199,7 @@ int mur_mpi_t_event_register_callback(MPI_T_event_registration event_registratio
                                       MPI_Info info, void *user_data, MPI_T_event_cb_function event_cb_function)
 {
     struct mur_registration *found;
-    int rc = enter_with(event_registration, &found), level = mur_safety_index(cb_safety);
+    int rc = enter_with(event_registration, &found), level = mur_event_safety_index(cb_safety);
 
     if (rc)
         return rc;
@@ -256,13 +256,13 @@ int mur_mpi_t_event_handle_get_info(MPI_T_event_registration event_registration,
 int mur_mpi_t_event_callback_set_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
                                       MPI_Info info)
 {
-    return set_info(event_registration, mur_safety_index(cb_safety), info);
+    return set_info(event_registration, mur_event_safety_index(cb_safety), info);
 }
 
 int mur_mpi_t_event_callback_get_info(MPI_T_event_registration event_registration, MPI_T_cb_safety cb_safety,
                                       MPI_Info *info_used)
 {
-    return get_info(event_registration, mur_safety_index(cb_safety), info_used);
+    return get_info(event_registration, mur_event_safety_index(cb_safety), info_used);
 }
 
 /* ---- one event, inside a callback: these take no lock ---- */

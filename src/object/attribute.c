@@ -70,8 +70,8 @@ static int find_keyval(int keyval, uint32_t kind)
     return MPI_SUCCESS;
 }
 
-int mur_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_delete_function delete, void *extra_state,
-                      int *keyval)
+int mur_attribute_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_delete_function delete,
+                                void *extra_state, int *keyval)
 {
     int row = 0;
 
@@ -94,7 +94,7 @@ int mur_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_del
     return MPI_SUCCESS;
 }
 
-void mur_keyval_own_state(int keyval)
+void mur_attribute_keyval_own_state(int keyval)
 {
     row_of(keyval)->owns_state = true;
 }
@@ -112,7 +112,7 @@ static void keyval_release(int keyval)
 
 /* A key that attributes still use may be freed again, which changes nothing: libraries free theirs in the delete
  * function of each object that has it. */
-int mur_keyval_free(uint32_t kind, int *keyval)
+int mur_attribute_keyval_free(uint32_t kind, int *keyval)
 {
     int rc = find_keyval(*keyval, kind);
 

@@ -24,14 +24,14 @@ union mur_delete_function {
 };
 
 /* A key for objects of this kind (MUR_KIND_COMM, _TYPE or _WIN). */
-int mur_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_delete_function delete, void *extra_state,
-                      int *keyval);
+int mur_attribute_keyval_create(uint32_t kind, union mur_copy_function copy, union mur_delete_function delete,
+                                void *extra_state, int *keyval);
 
 /* The key's extra state is memory of malloc, which is freed with the key. */
-void mur_keyval_own_state(int keyval);
+void mur_attribute_keyval_own_state(int keyval);
 
 /* The key lives on until the last attribute with it is gone. Sets *keyval to MPI_KEYVAL_INVALID. */
-int mur_keyval_free(uint32_t kind, int *keyval);
+int mur_attribute_keyval_free(uint32_t kind, int *keyval);
 
 /* `object` is the one that the list belongs to. Errors of callbacks are returned as they are. */
 int mur_attribute_set(struct mur_attribute **list, void *object, int keyval, void *value);

@@ -83,7 +83,7 @@ void mur_topology_free(struct mur_topology *topology)
     free(topology);
 }
 
-int mur_graph_neighbours(const struct mur_graph *graph, int node, const int **neighbours_p)
+int mur_topology_graph_neighbours(const struct mur_graph *graph, int node, const int **neighbours_p)
 {
     int first = node ? graph->ends[node - 1] : 0;
 
@@ -100,7 +100,8 @@ struct mur_neighbours mur_topology_neighbours(const struct mur_topology *topolog
         neighbours.indegree = neighbours.outdegree = 2 * topology->cart.ndims;
         neighbours.sources = neighbours.destinations = topology->cart.neighbours;
     } else if (topology->kind == MPI_GRAPH) {
-        neighbours.indegree = neighbours.outdegree = mur_graph_neighbours(&topology->graph, rank, &neighbours.sources);
+        neighbours.indegree = neighbours.outdegree =
+            mur_topology_graph_neighbours(&topology->graph, rank, &neighbours.sources);
         neighbours.destinations = neighbours.sources;
     } else {
         neighbours.indegree = topology->adjacency.indegree;

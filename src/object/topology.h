@@ -67,6 +67,6 @@ struct mur_neighbours {
 struct mur_neighbours mur_topology_neighbours(const struct mur_topology *topology, int rank);
 
 /* The edges of a node of a graph. */
-int mur_graph_neighbours(const struct mur_graph *graph, int node, const int **neighbours_p);
+int mur_topology_graph_neighbours(const struct mur_graph *graph, int node, const int **neighbours_p);
 
 #endif

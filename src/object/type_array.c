@@ -140,19 +140,19 @@ static int check_subarray(int ndims, const MPI_Count *sizes, const MPI_Count *su
 static struct mur_type *record_subarray(int ndims, const MPI_Count *sizes, const MPI_Count *subsizes,
                                         const MPI_Count *starts, int order, struct mur_type *old, bool is_large)
 {
-    struct mur_type *type = mur_recipe_start(MPI_COMBINER_SUBARRAY, is_large, 3 * (MPI_Count)ndims, 0, 2, 1);
+    struct mur_type *type = mur_type_recipe_start(MPI_COMBINER_SUBARRAY, is_large, 3 * (MPI_Count)ndims, 0, 2, 1);
 
     if (!type)
         return NULL;
-    mur_recipe_integer(type, ndims);
+    mur_type_recipe_integer(type, ndims);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_count(type, sizes[i]);
+        mur_type_recipe_count(type, sizes[i]);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_count(type, subsizes[i]);
+        mur_type_recipe_count(type, subsizes[i]);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_count(type, starts[i]);
-    mur_recipe_integer(type, order);
-    mur_recipe_type(type, old);
+        mur_type_recipe_count(type, starts[i]);
+    mur_type_recipe_integer(type, order);
+    mur_type_recipe_type(type, old);
     return type;
 }
 
@@ -277,23 +277,23 @@ static struct mur_type *record_darray(int size, int rank, int ndims, const MPI_C
                                       const int *dargs, const int *psizes, int order, struct mur_type *old,
                                       bool is_large)
 {
-    struct mur_type *type = mur_recipe_start(MPI_COMBINER_DARRAY, is_large, ndims, 0, 4 + 3 * (MPI_Count)ndims, 1);
+    struct mur_type *type = mur_type_recipe_start(MPI_COMBINER_DARRAY, is_large, ndims, 0, 4 + 3 * (MPI_Count)ndims, 1);
 
     if (!type)
         return NULL;
-    mur_recipe_integer(type, size);
-    mur_recipe_integer(type, rank);
-    mur_recipe_integer(type, ndims);
+    mur_type_recipe_integer(type, size);
+    mur_type_recipe_integer(type, rank);
+    mur_type_recipe_integer(type, ndims);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_count(type, gsizes[i]);
+        mur_type_recipe_count(type, gsizes[i]);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_integer(type, distribs[i]);
+        mur_type_recipe_integer(type, distribs[i]);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_integer(type, dargs[i]);
+        mur_type_recipe_integer(type, dargs[i]);
     for (int i = 0; i < ndims; i++)
-        mur_recipe_integer(type, psizes[i]);
-    mur_recipe_integer(type, order);
-    mur_recipe_type(type, old);
+        mur_type_recipe_integer(type, psizes[i]);
+    mur_type_recipe_integer(type, order);
+    mur_type_recipe_type(type, old);
     return type;
 }
 

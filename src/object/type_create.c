@@ -159,8 +159,8 @@ static int check_blocklengths(MPI_Count count, const MPI_Count *blocklengths)
     return MPI_SUCCESS;
 }
 
-struct mur_type *mur_recipe_start(int combiner, bool is_large, MPI_Count counts, MPI_Count displacements,
-                                  MPI_Count integers, MPI_Count types)
+struct mur_type *mur_type_recipe_start(int combiner, bool is_large, MPI_Count counts, MPI_Count displacements,
+                                       MPI_Count integers, MPI_Count types)
 {
     struct mur_type *type = mur_type_new();
     struct mur_type_recipe *recipe;
@@ -188,7 +188,7 @@ struct mur_type *mur_recipe_start(int combiner, bool is_large, MPI_Count counts,
     return type;
 }
 
-void mur_recipe_count(struct mur_type *type, MPI_Count value)
+void mur_type_recipe_count(struct mur_type *type, MPI_Count value)
 {
     struct mur_type_recipe *recipe = &type->recipe;
 
@@ -198,7 +198,7 @@ void mur_recipe_count(struct mur_type *type, MPI_Count value)
         recipe->integers[recipe->integer_count++] = (int)value;
 }
 
-void mur_recipe_displacement(struct mur_type *type, MPI_Count value)
+void mur_type_recipe_displacement(struct mur_type *type, MPI_Count value)
 {
     struct mur_type_recipe *recipe = &type->recipe;
 
@@ -208,12 +208,12 @@ void mur_recipe_displacement(struct mur_type *type, MPI_Count value)
         recipe->addresses[recipe->address_count++] = (MPI_Aint)value;
 }
 
-void mur_recipe_integer(struct mur_type *type, int value)
+void mur_type_recipe_integer(struct mur_type *type, int value)
 {
     type->recipe.integers[type->recipe.integer_count++] = value;
 }
 
-void mur_recipe_type(struct mur_type *type, struct mur_type *component)
+void mur_type_recipe_type(struct mur_type *type, struct mur_type *component)
 {
     mur_type_retain(component);
     type->recipe.types[type->recipe.type_count++] = component;
@@ -242,10 +242,10 @@ int mur_type_create_dup(struct mur_type *old, struct mur_type **type_p)
 
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_DUP, false, 0, 0, 0, 1);
+    type = mur_type_recipe_start(MPI_COMBINER_DUP, false, 0, 0, 0, 1);
     if (!type)
         return no_memory();
-    mur_recipe_type(type, old);
+    mur_type_recipe_type(type, old);
     weigh(&bounds, type, old, 1);
     extend(&bounds, old, 0, 1);
     rc = finish(type, &bounds, &type);
@@ -271,11 +271,11 @@ int mur_type_create_contiguous(MPI_Count count, struct mur_type *old, bool is_la
 
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_CONTIGUOUS, is_large, 1, 0, 0, 1);
+    type = mur_type_recipe_start(MPI_COMBINER_CONTIGUOUS, is_large, 1, 0, 0, 1);
     if (!type)
         return no_memory();
-    mur_recipe_count(type, count);
-    mur_recipe_type(type, old);
+    mur_type_recipe_count(type, count);
+    mur_type_recipe_type(type, old);
     weigh(&bounds, type, old, count);
     extend(&bounds, old, 0, count);
     return finish(type, &bounds, type_p);
@@ -300,13 +300,13 @@ int mur_type_create_vector(MPI_Count count, MPI_Count blocklength, MPI_Count str
 
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_VECTOR, is_large, 3, 0, 0, 1);
+    type = mur_type_recipe_start(MPI_COMBINER_VECTOR, is_large, 3, 0, 0, 1);
     if (!type)
         return no_memory();
-    mur_recipe_count(type, count);
-    mur_recipe_count(type, blocklength);
-    mur_recipe_count(type, stride);
-    mur_recipe_type(type, old);
+    mur_type_recipe_count(type, count);
+    mur_type_recipe_count(type, blocklength);
+    mur_type_recipe_count(type, stride);
+    mur_type_recipe_type(type, old);
     shape_vector(type, &bounds, count, blocklength, multiply(&bounds, stride, old->extent), old);
     return finish(type, &bounds, type_p);
 }
@@ -320,13 +320,13 @@ int mur_type_create_hvector(MPI_Count count, MPI_Count blocklength, MPI_Count st
 
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_HVECTOR, is_large, 2, 1, 0, 1);
+    type = mur_type_recipe_start(MPI_COMBINER_HVECTOR, is_large, 2, 1, 0, 1);
     if (!type)
         return no_memory();
-    mur_recipe_count(type, count);
-    mur_recipe_count(type, blocklength);
-    mur_recipe_displacement(type, stride);
-    mur_recipe_type(type, old);
+    mur_type_recipe_count(type, count);
+    mur_type_recipe_count(type, blocklength);
+    mur_type_recipe_displacement(type, stride);
+    mur_type_recipe_type(type, old);
     shape_vector(type, &bounds, count, blocklength, stride, old);
     return finish(type, &bounds, type_p);
 }
@@ -343,16 +343,16 @@ struct indexed {
 
 static void record_indexed(struct mur_type *type, const struct indexed *form)
 {
-    mur_recipe_count(type, form->count);
+    mur_type_recipe_count(type, form->count);
     if (!form->blocklengths)
-        mur_recipe_count(type, form->blocklength);
+        mur_type_recipe_count(type, form->blocklength);
     for (MPI_Count i = 0; form->blocklengths && i < form->count; i++)
-        mur_recipe_count(type, form->blocklengths[i]);
+        mur_type_recipe_count(type, form->blocklengths[i]);
     for (MPI_Count i = 0; i < form->count; i++)
         if (form->in_bytes)
-            mur_recipe_displacement(type, form->displacements[i]);
+            mur_type_recipe_displacement(type, form->displacements[i]);
         else
-            mur_recipe_count(type, form->displacements[i]);
+            mur_type_recipe_count(type, form->displacements[i]);
 }
 
 static int create_indexed(const struct indexed *form, struct mur_type *old, bool is_large, struct mur_type **type_p)
@@ -369,12 +369,12 @@ static int create_indexed(const struct indexed *form, struct mur_type *old, bool
         if (rc)
             return rc;
     }
-    type = mur_recipe_start(form->combiner, is_large, 1 + lengths + (form->in_bytes ? 0 : form->count),
-                            form->in_bytes ? form->count : 0, 0, 1);
+    type = mur_type_recipe_start(form->combiner, is_large, 1 + lengths + (form->in_bytes ? 0 : form->count),
+                                 form->in_bytes ? form->count : 0, 0, 1);
     if (!type)
         return no_memory();
     record_indexed(type, form);
-    mur_recipe_type(type, old);
+    mur_type_recipe_type(type, old);
     for (MPI_Count i = 0; i < form->count; i++) {
         MPI_Count copies = form->blocklengths ? form->blocklengths[i] : form->blocklength;
         MPI_Count displacement = form->displacements[i];
@@ -443,15 +443,15 @@ int mur_type_create_struct(MPI_Count count, const MPI_Count *blocklengths, const
         rc = check_component(olds[i]);
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_STRUCT, is_large, 1 + count, count, 0, count);
+    type = mur_type_recipe_start(MPI_COMBINER_STRUCT, is_large, 1 + count, count, 0, count);
     if (!type)
         return no_memory();
-    mur_recipe_count(type, count);
+    mur_type_recipe_count(type, count);
     for (MPI_Count i = 0; i < count; i++)
-        mur_recipe_count(type, blocklengths[i]);
+        mur_type_recipe_count(type, blocklengths[i]);
     for (MPI_Count i = 0; i < count; i++) {
-        mur_recipe_displacement(type, displacements[i]);
-        mur_recipe_type(type, olds[i]);
+        mur_type_recipe_displacement(type, displacements[i]);
+        mur_type_recipe_type(type, olds[i]);
         weigh(&bounds, type, olds[i], blocklengths[i]);
         extend(&bounds, olds[i], displacements[i], blocklengths[i]);
     }
@@ -467,12 +467,12 @@ int mur_type_create_resized(struct mur_type *old, MPI_Count lb, MPI_Count extent
 
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_RESIZED, is_large, 0, 2, 0, 1);
+    type = mur_type_recipe_start(MPI_COMBINER_RESIZED, is_large, 0, 2, 0, 1);
     if (!type)
         return no_memory();
-    mur_recipe_displacement(type, lb);
-    mur_recipe_displacement(type, extent);
-    mur_recipe_type(type, old);
+    mur_type_recipe_displacement(type, lb);
+    mur_type_recipe_displacement(type, extent);
+    mur_type_recipe_type(type, old);
     weigh(&bounds, type, old, 1);
     extend(&bounds, old, 0, 1);
     bounds.has_marks = true;

@@ -39,12 +39,12 @@ int mur_type_create_darray(int size, int rank, int ndims, const MPI_Count *gsize
 /* What the constructors are made of. */
 
 /* An empty type whose recipe has room for these many counts, displacements (or strides), other integers and types. */
-struct mur_type *mur_recipe_start(int combiner, bool is_large, MPI_Count counts, MPI_Count displacements,
-                                  MPI_Count integers, MPI_Count types);
-void mur_recipe_count(struct mur_type *type, MPI_Count value);
-void mur_recipe_displacement(struct mur_type *type, MPI_Count value);
-void mur_recipe_integer(struct mur_type *type, int value);
-void mur_recipe_type(struct mur_type *type, struct mur_type *component); /* takes a reference */
+struct mur_type *mur_type_recipe_start(int combiner, bool is_large, MPI_Count counts, MPI_Count displacements,
+                                       MPI_Count integers, MPI_Count types);
+void mur_type_recipe_count(struct mur_type *type, MPI_Count value);
+void mur_type_recipe_displacement(struct mur_type *type, MPI_Count value);
+void mur_type_recipe_integer(struct mur_type *type, int value);
+void mur_type_recipe_type(struct mur_type *type, struct mur_type *component); /* takes a reference */
 
 /* Fills in size and bounds from a type that has the same data. */
 void mur_type_copy_shape(struct mur_type *type, const struct mur_type *from);

@@ -104,12 +104,12 @@ int mur_type_f90(int combiner, int p, int r, struct mur_type **type_p)
     if (!basic)
         return mur_error(MPI_ERR_ARG, "no type of this platform has a precision of %d digits and a range of 10^%d",
                          is_integer || p == MPI_UNDEFINED ? 0 : p, r == MPI_UNDEFINED ? 0 : r);
-    type = mur_recipe_start(combiner, false, 0, 0, 2, 0);
+    type = mur_type_recipe_start(combiner, false, 0, 0, 2, 0);
     if (!type)
         return mur_error(MPI_ERR_NO_MEM, "no memory for a datatype");
     if (!is_integer)
-        mur_recipe_integer(type, p);
-    mur_recipe_integer(type, r);
+        mur_type_recipe_integer(type, p);
+    mur_type_recipe_integer(type, r);
     rc = keep(type, basic);
     if (!rc)
         *type_p = type;
@@ -173,13 +173,13 @@ int mur_type_value_index(struct mur_type *value, struct mur_type *index, struct 
     rc = mur_type_create_struct(2, lengths, places, parts, false, &layout);
     if (rc)
         return rc;
-    type = mur_recipe_start(MPI_COMBINER_VALUE_INDEX, false, 0, 0, 0, 2);
+    type = mur_type_recipe_start(MPI_COMBINER_VALUE_INDEX, false, 0, 0, 0, 2);
     if (!type) {
         mur_type_release(layout);
         return mur_error(MPI_ERR_NO_MEM, "no memory for a datatype");
     }
-    mur_recipe_type(type, value);
-    mur_recipe_type(type, index);
+    mur_type_recipe_type(type, value);
+    mur_type_recipe_type(type, index);
     rc = keep(type, layout);
     if (rc)
         return rc;

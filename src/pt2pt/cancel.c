@@ -35,7 +35,7 @@ static void withdraw(struct mur_request *request)
 {
     const struct mur_comm *comm = request->comm;
 
-    mur_task_remove(&request->task);
+    mur_engine_task_remove(&request->task);
     request->cancel = 0;
     request->result = (struct mur_result){.source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG, .is_cancelled = true};
     if (request->frame.context != comm->context) /* not by MPI_Cancel */
@@ -61,7 +61,7 @@ static int cancel_send(struct mur_request *request)
 
     if (request->is_complete || request->peer_request || request->cancel)
         return MPI_SUCCESS; /* sent, or matched, or being cancelled */
-    if (mur_backlog_remove(request->peer, &request->backlog)) {
+    if (mur_engine_backlog_remove(request->peer, &request->backlog)) {
         withdraw(request);
         return MPI_SUCCESS;
     }
@@ -70,7 +70,7 @@ static int cancel_send(struct mur_request *request)
     frame.bytes = sizeof notice;
     mur_send_control(request->peer, &frame, &notice);
     request->task.run = look_whether_left;
-    mur_task_add(&request->task);
+    mur_engine_task_add(&request->task);
     return MPI_SUCCESS;
 }
 
@@ -118,7 +118,7 @@ static void cancel_arrived(struct mur_peer *peer, const struct mur_frame *frame,
         return;
     mur_match_take(message);
     mur_flow_free(peer, &message->frame);
-    mur_message_free(message);
+    mur_match_message_free(message);
     mur_send_control(peer, &answer, &notice);
 }
 

@@ -25,8 +25,8 @@ int mur_lost_error(const struct mur_peer *peer)
     const struct mur_foreign *foreign = peer->foreign;
     char who[64];
 
-    return mur_error(MPI_ERR_PROC_ABORTED, "%s on %s is lost: %s", mur_peer_text(peer, who), foreign->identity.host,
-                     foreign->fate);
+    return mur_error(MPI_ERR_PROC_ABORTED, "%s on %s is lost: %s", mur_foreign_peer_text(peer, who),
+                     foreign->identity.host, foreign->fate);
 }
 
 static bool has(const struct mur_group *group, int process)
@@ -74,7 +74,7 @@ static void fail(struct mur_request *request, int error)
     if (request->is_posted)
         mur_match_withdraw(&request->match);
     request->is_posted = false;
-    mur_task_remove(&request->task);
+    mur_engine_task_remove(&request->task);
     request->result.error = error;
     if (request->operation == MUR_SEND)
         mur_engine.open_operations--;
@@ -183,7 +183,7 @@ void mur_lost_forget(const struct mur_comm *comm)
         mur_match_take(message);
         mur_cancel_refuse(message);
         mur_flow_free(message->peer, &message->frame);
-        mur_message_free(message);
+        mur_match_message_free(message);
     }
     if (comm->local)
         mur_lost_forget(comm->local);
@@ -195,7 +195,7 @@ static void lose(struct mur_peer *peer)
 {
     peer->transport = &mur_nowhere_transport;
     mur_pt2pt_peer(peer)->is_closed = true;
-    mur_backlog_drop(peer);
+    mur_engine_backlog_drop(peer);
     mark_communicators(peer);
     fail_requests(peer);
     look_for_others(peer);
@@ -220,7 +220,8 @@ static void told(struct mur_peer *from, const struct mur_frame *frame, const voi
     if (notice.job == mur_port_identity()->job || !(peer = mur_foreign_find(notice.job, notice.rank)) ||
         mur_is_lost(peer))
         return;
-    snprintf(peer->foreign->fate, sizeof peer->foreign->fate, "it has ended, as %s says", mur_peer_text(from, who));
+    snprintf(peer->foreign->fate, sizeof peer->foreign->fate, "it has ended, as %s says",
+             mur_foreign_peer_text(from, who));
     mur_port_lose(peer);
     lose(peer);
 }

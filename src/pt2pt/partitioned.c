@@ -129,7 +129,7 @@ static int start_send(struct mur_request *request)
 
 static int find_partitioned(struct mur_request *request, bool is_sender, struct partitioned **p);
 
-int mur_partition_ready(struct mur_request *request, int partition)
+int mur_partitioned_ready(struct mur_request *request, int partition)
 {
     struct mur_request *part;
     struct partitioned *p = NULL;
@@ -289,7 +289,7 @@ static void find_pieces(const struct mur_request *request, int partition, MPI_Co
     *first = *first < *last ? *first : 0;
 }
 
-int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
+int mur_partitioned_arrived(struct mur_request *request, int partition, int *flag)
 {
     struct partitioned *p = NULL;
     MPI_Count first, last;
@@ -300,7 +300,7 @@ int mur_partition_arrived(struct mur_request *request, int partition, int *flag)
     if (partition < 0 || partition >= p->partitions)
         return mur_error(MPI_ERR_ARG, "partition is %d, but must be from 0 to %d", partition, p->partitions - 1);
     if (request->is_active && !request->is_complete)
-        mur_poke();
+        mur_engine_poke();
     *flag = !request->is_active || request->is_complete;
     if (*flag || !p->has_plan || p->plan_error)
         return MPI_SUCCESS;

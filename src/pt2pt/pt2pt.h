@@ -80,8 +80,8 @@ int mur_isendrecv_replace(const struct mur_half *send, const struct mur_half *re
 /* partitioned.c: an inactive request for `partitions` times `count` elements. */
 int mur_partitioned_init(bool is_sender, void *buffer, int partitions, MPI_Count count, struct mur_type *type, int rank,
                          int tag, struct mur_comm *comm, struct mur_request **request_p);
-int mur_partition_ready(struct mur_request *request, int partition);
-int mur_partition_arrived(struct mur_request *request, int partition, int *flag);
+int mur_partitioned_ready(struct mur_request *request, int partition);
+int mur_partitioned_arrived(struct mur_request *request, int partition, int *flag);
 
 /* rendezvous.c: a READY frame's content, and the two ends. */
 struct mur_ready {

@@ -233,7 +233,7 @@ static void receive_waiting(struct mur_request *request, struct mur_message *mes
     mur_match_take(message);
     mur_receive_match(request, message->peer, &message->frame, message->data);
     mur_flow_free(message->peer, &message->frame);
-    mur_message_free(message);
+    mur_match_message_free(message);
 }
 
 int mur_irecv(void *buffer, MPI_Count count, struct mur_type *type, int source, int tag, struct mur_comm *comm,
@@ -344,7 +344,7 @@ struct mur_message *mur_iprobe(int source, int tag, struct mur_comm *comm)
 
     if (message)
         return message;
-    mur_poke();
+    mur_engine_poke();
     return mur_match_find(&key);
 }
 
@@ -368,6 +368,6 @@ int mur_imrecv(void *buffer, MPI_Count count, struct mur_type *type, struct mur_
     mur_receive_match(*request_p, message->peer, &message->frame, message->data);
     mur_comm_release(message->comm);
     mur_flow_free(message->peer, &message->frame);
-    mur_message_free(message);
+    mur_match_message_free(message);
     return MPI_SUCCESS;
 }

@@ -161,7 +161,7 @@ int mur_rendezvous_send(struct mur_request *request)
     mur_counters.rendezvous_send_bytes += request->bytes;
     request->backlog.resume = resume_ready;
     if (request->peer->backlog || !resume_ready(&request->backlog))
-        mur_backlog_add(request->peer, &request->backlog);
+        mur_engine_backlog_add(request->peer, &request->backlog);
     return MPI_SUCCESS;
 }
 
@@ -334,7 +334,7 @@ static void accept_by_copy(struct mur_request *request, const struct mur_ready *
     request->task.run = receive_chunk;
     receive_chunk(&request->task, &is_over);
     if (!is_over)
-        mur_task_add(&request->task);
+        mur_engine_task_add(&request->task);
 }
 
 static void accept_in_pieces(struct mur_request *request, size_t bytes)
@@ -360,7 +360,7 @@ static void accept_own(struct mur_request *request, const struct mur_ready *read
     if (request->is_dense) /* of any count: their bytes may be more than a number can say */
         mur_cursor_pack(&cursor, request->buffer, bytes);
     else
-        mur_copy_typed(send->buffer, send->count, send->type, request->buffer, request->count, request->type);
+        mur_layout_copy_typed(send->buffer, send->count, send->type, request->buffer, request->count, request->type);
     send_complete(send);
     mur_request_complete(request);
 }
@@ -489,7 +489,7 @@ static bool resume_pieces(struct mur_backlog_entry *entry)
             return true;
         }
     }
-    mur_backlog_add(request->peer, entry);
+    mur_engine_backlog_add(request->peer, entry);
     return true;
 }
 
@@ -518,7 +518,7 @@ static bool resume_straight(struct mur_backlog_entry *entry)
     request->pieces++;
     request->moved += frame.bytes;
     if (request->moved < request->bytes)
-        mur_backlog_add(request->peer, entry);
+        mur_engine_backlog_add(request->peer, entry);
     return true;
 }
 
@@ -537,7 +537,7 @@ static void start_pieces(struct mur_request *request, size_t bytes)
     request->pieces = 0;
     request->backlog.resume =
         request->is_dense && request->peer->transport->straight_max ? resume_straight : resume_pieces;
-    mur_backlog_add(request->peer, &request->backlog);
+    mur_engine_backlog_add(request->peer, &request->backlog);
 }
 
 static const struct claim *claim_of(const struct mur_peer *peer, const struct mur_frame *frame, const void *data)
@@ -555,12 +555,12 @@ static void claim_arrived(struct mur_peer *peer, const struct mur_frame *frame, 
     if (claim->bytes > request->bytes || (!(frame->flags & FLAG_PIECES) && !request->transfer))
         mur_frame_refuse(peer, frame);
     request->peer_request = claim->receiver_request;
-    mur_task_remove(&request->task); /* of a CANCEL that comes too late */
+    mur_engine_task_remove(&request->task); /* of a CANCEL that comes too late */
     if (frame->flags & FLAG_PIECES) {
         start_pieces(request, claim->bytes);
     } else if (mur_node_can_copy(peer->local)) {
         request->task.run = help;
-        mur_task_add(&request->task);
+        mur_engine_task_add(&request->task);
     }
 }
 
@@ -569,7 +569,7 @@ static void done_at_receiver(struct mur_peer *peer, const struct mur_frame *done
 {
     struct mur_request *request = mur_rendezvous_request(peer, done, claim->sender_request, MUR_SEND);
 
-    mur_task_remove(&request->task);
+    mur_engine_task_remove(&request->task);
     if (request->transfer)
         transfer_put(request->transfer);
     send_complete(request);
@@ -581,7 +581,7 @@ static void done_at_sender(struct mur_peer *peer, const struct mur_frame *done, 
     struct mur_request *request = mur_rendezvous_request(peer, done, claim->receiver_request, MUR_RECEIVE);
     struct mur_frame frame = {.kind = MUR_FRAME_RELEASE, .bytes = sizeof request->transfer_token};
 
-    mur_task_remove(&request->task);
+    mur_engine_task_remove(&request->task);
     mur_send_control(peer, &frame, &request->transfer_token);
     mur_checker_defined(request->buffer, (size_t)request->result.bytes);
     take_time(request);

@@ -94,7 +94,7 @@ static int start_slow(const void *buffer, MPI_Count count, struct mur_type *type
     if (!is_eager)
         return mur_rendezvous_send(request);
     request->backlog.resume = resume_eager;
-    mur_backlog_add(peer, &request->backlog);
+    mur_engine_backlog_add(peer, &request->backlog);
     return MPI_SUCCESS;
 }
 

@@ -162,7 +162,7 @@ static inline void load_and_store(const void *in, MPI_Count in_count, struct mur
     if (__builtin_expect(in_type->is_dense & out_type->is_dense, 1))
         mur_copy(out, in, (size_t)bytes);
     else
-        mur_copy_typed(in, in_count, in_type, out, out_count, out_type);
+        mur_layout_copy_typed(in, in_count, in_type, out, out_count, out_type);
 }
 
 static inline bool with_target(const struct mur_rma_arguments *a, enum mur_rma_kind kind, MPI_Count bytes, int *rc)

@@ -219,12 +219,12 @@ int mur_rma_apply(struct mur_win *win, int rank, const struct iovec *places, int
     while (!rc && next_group(&walk, leaf->bytes, &group)) {
         _Atomic uint32_t *stripe = mur_control_stripe(target->control, (uintptr_t)group.places[0].iov_base);
 
-        mur_stripe_lock(stripe);
+        mur_control_stripe_lock(stripe);
         if (target->way == MUR_WAY_LOADS)
             apply_here(target, &group, leaf, in, out);
         else
             rc = apply_to_copy(win, rank, &group, leaf, in, out);
-        mur_stripe_unlock(stripe);
+        mur_control_stripe_unlock(stripe);
         in = in ? in + group.bytes : NULL;
         out = out ? out + group.bytes : NULL;
     }
@@ -240,7 +240,7 @@ int mur_rma_apply_swap(struct mur_win *win, int rank, uint64_t place, size_t byt
     struct iovec there = {(void *)(uintptr_t)place, bytes}, here = {before, bytes};
     int rc = MPI_SUCCESS;
 
-    mur_stripe_lock(stripe);
+    mur_control_stripe_lock(stripe);
     if (target->way == MUR_WAY_LOADS)
         memcpy(before, memory, bytes);
     else
@@ -252,7 +252,7 @@ int mur_rma_apply_swap(struct mur_win *win, int rank, uint64_t place, size_t byt
         else
             rc = mur_rma_copy(win, rank, true, &here, 1, &there, 1);
     }
-    mur_stripe_unlock(stripe);
+    mur_control_stripe_unlock(stripe);
     if (!rc)
         memcpy(out, before, bytes);
     return rc;

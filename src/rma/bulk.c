@@ -128,7 +128,7 @@ void mur_rma_bulk_answer(const struct mur_win *win, struct mur_peer *peer, const
     *answer = (struct answer){{.resume = resume_answer}, peer, frame_of(win, MUR_BULK_ANSWER, bytes), data};
     mur_counters.straight_bytes += bytes;
     if (peer->backlog || !resume_answer(&answer->entry))
-        mur_backlog_add(peer, &answer->entry);
+        mur_engine_backlog_add(peer, &answer->entry);
 }
 
 void mur_rma_bulk_setup(void)

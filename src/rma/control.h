@@ -51,21 +51,21 @@ static inline _Atomic uint32_t *mur_control_stripe(struct mur_win_control *contr
     return &control->stripes[(place >> MUR_WIN_STRIPE_SHIFT) % MUR_WIN_STRIPES].word;
 }
 
-void mur_stripe_wait(_Atomic uint32_t *word);
+void mur_control_stripe_wait(_Atomic uint32_t *word);
 
-static inline void mur_stripe_lock(_Atomic uint32_t *word)
+static inline void mur_control_stripe_lock(_Atomic uint32_t *word)
 {
     uint32_t free = 0;
 
-    /* pairs with the release in mur_stripe_unlock */
+    /* pairs with the release in mur_control_stripe_unlock */
     if (__builtin_expect(
             !atomic_compare_exchange_strong_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed), 0))
-        mur_stripe_wait(word);
+        mur_control_stripe_wait(word);
 }
 
-static inline void mur_stripe_unlock(_Atomic uint32_t *word)
+static inline void mur_control_stripe_unlock(_Atomic uint32_t *word)
 {
-    atomic_store_explicit(word, 0, memory_order_release); /* pairs with the acquire in mur_stripe_lock */
+    atomic_store_explicit(word, 0, memory_order_release); /* pairs with the acquire in mur_control_stripe_lock */
 }
 
 #endif

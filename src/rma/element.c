@@ -40,7 +40,7 @@ static struct mur_type *leaf_of(struct mur_type *type)
         return type;
     if (type->basic != MUR_BASIC_MIXED)
         return mur_type_find(mur_basics[type->basic].handle);
-    mur_leaves_walk(type, compare_leaf, &search);
+    mur_elements_leaves_walk(type, compare_leaf, &search);
     return search.is_mixed ? NULL : (struct mur_type *)search.found;
 }
 
@@ -123,13 +123,13 @@ static int list_pairs(struct mur_rma_stream *stream, const struct mur_type *type
     stream->first = 0;
     if (type == stream->leaf->type)
         return MPI_SUCCESS;
-    mur_leaves_walk(type, list_leaf, &listing);
+    mur_elements_leaves_walk(type, list_leaf, &listing);
     stream->places = malloc((size_t)(listing.count ? listing.count : 1) * sizeof *stream->places);
     if (!stream->places)
         return mur_error(MPI_ERR_NO_MEM, "no memory to list the %lld pairs of a datatype", (long long)listing.count);
     listing.places = stream->places;
     listing.count = 0;
-    mur_leaves_walk(type, list_leaf, &listing);
+    mur_elements_leaves_walk(type, list_leaf, &listing);
     stream->per_type = listing.count;
     return MPI_SUCCESS;
 }

@@ -169,7 +169,7 @@ int mur_rma_test(struct mur_win *win, int *flag)
     if (rc)
         return rc;
     if (win->completed < win->awaited)
-        mur_poke();
+        mur_engine_poke();
     *flag = has_ended(win);
     return MPI_SUCCESS;
 }

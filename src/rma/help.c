@@ -222,6 +222,6 @@ bool mur_rma_help_asked(struct mur_peer *peer, uint32_t context, uint64_t token)
     *helper = (struct helper){.task.run = run, .peer = peer, .help = help, .context = context};
     run(&helper->task, &is_over);
     if (!is_over)
-        mur_task_add(&helper->task);
+        mur_engine_task_add(&helper->task);
     return true;
 }

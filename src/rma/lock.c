@@ -18,7 +18,7 @@
 enum { POLITE_TRIES = 200, STRIPE_SPINS = 200 };
 
 /* Somebody of this rank's node holds it, and is not waiting for anything, but may have lost its core. */
-void mur_stripe_wait(_Atomic uint32_t *word)
+void mur_control_stripe_wait(_Atomic uint32_t *word)
 {
     uint32_t free;
 
@@ -30,7 +30,7 @@ void mur_stripe_wait(_Atomic uint32_t *word)
         if (atomic_load_explicit(word, memory_order_relaxed))
             continue;
         free = 0;
-        /* pairs with the release in mur_stripe_unlock */
+        /* pairs with the release in mur_control_stripe_unlock */
         if (atomic_compare_exchange_weak_explicit(word, &free, 1, memory_order_acquire, memory_order_relaxed))
             return;
     }
@@ -62,7 +62,7 @@ static void announce(struct waiter *waiter)
     atomic_fetch_add(&waiter->control->waiting, 1);
     if (waiter->is_exclusive)
         atomic_fetch_add(&waiter->control->wanting, 1);
-    mur_task_add(&waiter->task);
+    mur_engine_task_add(&waiter->task);
 }
 
 static void withdraw(struct waiter *waiter)

@@ -314,7 +314,7 @@ static void go_on(struct mur_rma_queue *queue)
     if (queue->is_in_backlog || pump(queue, false))
         return;
     queue->is_in_backlog = true;
-    mur_backlog_add(peer_of(queue), &queue->entry);
+    mur_engine_backlog_add(peer_of(queue), &queue->entry);
 }
 
 bool mur_rma_is_on_its_way(const struct mur_win *win, int rank)

@@ -86,14 +86,14 @@ bool mur_quick_fetch(struct mur_win *win, int rank, MPI_Aint displacement, const
     if (!memory)
         return false;
     stripe = mur_control_stripe(win->targets[rank].control, (uint64_t)place);
-    mur_stripe_lock(stripe);
+    mur_control_stripe_lock(stripe);
     if (result)
         copy_word(result, memory, is_long);
     if (op->reduction == MUR_REDUCE_SUM)
         add(kind, memory, origin);
     else if (op->reduction == MUR_REDUCE_REPLACE)
         copy_word(memory, origin, is_long);
-    mur_stripe_unlock(stripe);
+    mur_control_stripe_unlock(stripe);
     mur_quick_count(++mur_counters.accumulates);
     return true;
 }
@@ -115,11 +115,11 @@ bool mur_quick_swap(struct mur_win *win, int rank, MPI_Aint displacement, const 
         return false;
     copy_word(&wanted, compare, is_long);
     stripe = mur_control_stripe(win->targets[rank].control, (uint64_t)place);
-    mur_stripe_lock(stripe);
+    mur_control_stripe_lock(stripe);
     copy_word(&before, memory, is_long);
     if (before == wanted)
         copy_word(memory, origin, is_long);
-    mur_stripe_unlock(stripe);
+    mur_control_stripe_unlock(stripe);
     mur_quick_count(++mur_counters.accumulates);
     copy_word(result, &before, is_long);
     return true;

@@ -67,7 +67,7 @@ static struct {
 
 static _Thread_local const struct mur_event_instance *current;
 
-int mur_safety_index(MPI_T_cb_safety safety)
+int mur_event_safety_index(MPI_T_cb_safety safety)
 {
     for (int i = 0; i < MUR_SAFETY_LEVELS; i++)
         if (levels[i] == safety)
@@ -85,7 +85,7 @@ const struct mur_event_instance *mur_event_instance_find(MPI_T_event_instance ha
     return handle && handle == (MPI_T_event_instance)(void *)current ? current : NULL;
 }
 
-struct mur_registration *mur_registration_find(MPI_T_event_registration handle)
+struct mur_registration *mur_event_registration_find(MPI_T_event_registration handle)
 {
     struct mur_registration *registration = mur_object_find(handle, MUR_KIND_TOOL_REGISTRATION);
 
@@ -106,7 +106,7 @@ static int level_for(const struct mur_registration *registration, int required)
 static void raise(enum mur_event_kind kind, const void *object, const void *data);
 static void run_kept(void);
 
-struct mur_registration *mur_registration_create(enum mur_event_kind kind, struct mur_comm *comm)
+struct mur_registration *mur_event_registration_create(enum mur_event_kind kind, struct mur_comm *comm)
 {
     struct mur_registration *registration = mur_pool_get(&pool);
     struct mur_object header;
@@ -189,7 +189,8 @@ static void end_if_unused(struct mur_registration *registration, int level)
     destroy(registration);
 }
 
-void mur_registration_free(struct mur_registration *registration, MPI_T_event_free_cb_function function, void *data)
+void mur_event_registration_free(struct mur_registration *registration, MPI_T_event_free_cb_function function,
+                                 void *data)
 {
     forget_kept(registration);
     registration->is_freed = true;
@@ -198,7 +199,7 @@ void mur_registration_free(struct mur_registration *registration, MPI_T_event_fr
     end_if_unused(registration, 0);
 }
 
-void mur_registrations_clear(void)
+void mur_event_registrations_clear(void)
 {
     ring.count = 0;
     for (int kind = 0; kind < MUR_EVENT_KINDS; kind++)

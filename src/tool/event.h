@@ -60,21 +60,22 @@ struct mur_event_instance {
 };
 
 /* The index of a safety level; -1 where it is none. */
-int mur_safety_index(MPI_T_cb_safety safety);
+int mur_event_safety_index(MPI_T_cb_safety safety);
 
 /* The one source: nanoseconds of the system's clock that only goes forward. */
 enum { MUR_EVENT_SOURCES = 1 };
 MPI_Count mur_event_clock(void);
 
 /* The tool's locks are held for all of these. */
-struct mur_registration *mur_registration_create(enum mur_event_kind kind, struct mur_comm *comm);
-struct mur_registration *mur_registration_find(MPI_T_event_registration handle);
+struct mur_registration *mur_event_registration_create(enum mur_event_kind kind, struct mur_comm *comm);
+struct mur_registration *mur_event_registration_find(MPI_T_event_registration handle);
 
 /* Nothing more is delivered to it. Its callback for the end runs, without the locks, when no other does. */
-void mur_registration_free(struct mur_registration *registration, MPI_T_event_free_cb_function function, void *data);
+void mur_event_registration_free(struct mur_registration *registration, MPI_T_event_free_cb_function function,
+                                 void *data);
 
 /* Frees all without further callbacks. */
-void mur_registrations_clear(void);
+void mur_event_registrations_clear(void);
 
 /* What this thread's callback was called for; NULL if the handle is something else. Needs no lock. */
 const struct mur_event_instance *mur_event_instance_find(MPI_T_event_instance handle);

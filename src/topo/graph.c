@@ -162,7 +162,7 @@ static int count_votes(const struct side *in, int size, bool mine, bool *is_weig
 
     for (int i = 0; i < size; i++)
         if (in->summaries[i].vote == FAILED)
-            return mur_failed_elsewhere(i, "communicator");
+            return mur_agree_failed_elsewhere(i, "communicator");
     for (int i = 0; i < size; i++) {
         if (in->summaries[i].vote == NO_EDGES || in->summaries[i].vote == vote)
             continue;
@@ -200,7 +200,7 @@ static struct mur_topology *read_notices(const struct side *in, bool is_weighted
     return topology;
 }
 
-int mur_adjacency_gather(struct mur_comm *comm, const struct mur_edges *edges, struct mur_topology **topology_p)
+int mur_graph_adjacency_gather(struct mur_comm *comm, const struct mur_edges *edges, struct mur_topology **topology_p)
 {
     struct side out = {0}, in = {0};
     MPI_Count *next = malloc((size_t)comm->size * sizeof *next);

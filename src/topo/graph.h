@@ -23,6 +23,6 @@ struct mur_edges {
 
 /* Collective: each process names some edges of the graph, its own or others'; each gets those that touch it, ordered
  * by the rank that named them, then as that rank named them. */
-int mur_adjacency_gather(struct mur_comm *comm, const struct mur_edges *edges, struct mur_topology **topology_p);
+int mur_graph_adjacency_gather(struct mur_comm *comm, const struct mur_edges *edges, struct mur_topology **topology_p);
 
 #endif

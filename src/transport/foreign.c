@@ -7,7 +7,7 @@
 
 #include "engine/state.h"
 
-bool mur_identity_is_sound(const struct mur_identity *identity)
+bool mur_foreign_identity_is_sound(const struct mur_identity *identity)
 {
     return identity->rank >= 0 && identity->address_count >= 0 && identity->address_count <= MUR_ADDRESSES_MAX &&
            memchr(identity->host, '\0', sizeof identity->host);
@@ -24,7 +24,7 @@ struct mur_peer *mur_foreign_find(uint64_t job, int rank)
     return NULL;
 }
 
-const char *mur_peer_text(const struct mur_peer *peer, char text[64])
+const char *mur_foreign_peer_text(const struct mur_peer *peer, char text[64])
 {
     if (peer->foreign)
         snprintf(text, 64, "rank %d of another job", peer->foreign->identity.rank);

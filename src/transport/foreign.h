@@ -41,13 +41,13 @@ struct mur_foreign {
 struct mur_peer;
 
 /* Whether what came over a connection can be an identity. */
-bool mur_identity_is_sound(const struct mur_identity *identity);
+bool mur_foreign_identity_is_sound(const struct mur_identity *identity);
 
 /* The foreign peer of that identity; NULL: unknown. */
 struct mur_peer *mur_foreign_find(uint64_t job, int rank);
 
 /* As "rank 3" or "rank 3 of another job". */
-const char *mur_peer_text(const struct mur_peer *peer, char text[64]);
+const char *mur_foreign_peer_text(const struct mur_peer *peer, char text[64]);
 
 static inline bool mur_identity_precedes(const struct mur_identity *a, const struct mur_identity *b)
 {

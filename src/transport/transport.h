@@ -68,7 +68,7 @@ struct mur_peer {
     int process;
     int local;                   /* its rank among those that share memory with this process; -1: it does not */
     struct mur_foreign *foreign; /* what is known of a process of another job (transport/foreign.h); else NULL */
-    /* sends that found no room, in order (mur_backlog_add) */
+    /* sends that found no room, in order (mur_engine_backlog_add) */
     struct mur_backlog_entry *backlog, **backlog_tail;
     struct mur_peer *next_backlogged; /* in the list of peers with a backlog */
     bool is_backlogged;               /* in that list */

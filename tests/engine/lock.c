@@ -114,7 +114,7 @@ static void new_task(void)
     await_sleep();
     has_run = false;
     mur_engine_lock();
-    mur_task_add(&task);
+    mur_engine_task_add(&task);
     mur_engine_unlock();
     while (!has_run)
         usleep(100);
@@ -166,7 +166,7 @@ static void send_without_room(void)
     await_sleep();
     has_run = false;
     mur_engine_lock();
-    mur_backlog_add(&mur_engine.peers[0], &entry);
+    mur_engine_backlog_add(&mur_engine.peers[0], &entry);
     mur_engine_unlock();
     while (!has_run)
         usleep(100);

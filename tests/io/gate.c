@@ -20,32 +20,32 @@ static struct mur_shared_state shared_states[RANKS];
 
 static void background_first(struct mur_shared_state *writer, struct mur_shared_state *siever)
 {
-    EXPECT(mur_gate_begin(writer, 10000, 50000));
-    EXPECT(!mur_gate_enter(siever, 0, 20000, true)); /* its end */
-    EXPECT(!mur_gate_enter(siever, 40000, FAR, true));
-    EXPECT(!mur_gate_enter(siever, 20000, 20001, true)); /* within */
-    EXPECT(mur_gate_enter(siever, FAR, 2 * FAR, true));
-    mur_gate_leave(siever);
-    EXPECT(mur_gate_begin(writer, FAR + 10, FAR + 20)); /* a second one */
-    EXPECT(!mur_gate_enter(siever, FAR, 2 * FAR, true));
-    mur_gate_end(writer);
-    EXPECT(!mur_gate_enter(siever, 0, 20000, true)); /* one of both is still under way */
-    mur_gate_end(writer);
-    EXPECT(mur_gate_enter(siever, 0, 2 * FAR, true));
-    mur_gate_leave(siever);
+    EXPECT(mur_shared_state_gate_begin(writer, 10000, 50000));
+    EXPECT(!mur_shared_state_gate_enter(siever, 0, 20000, true)); /* its end */
+    EXPECT(!mur_shared_state_gate_enter(siever, 40000, FAR, true));
+    EXPECT(!mur_shared_state_gate_enter(siever, 20000, 20001, true)); /* within */
+    EXPECT(mur_shared_state_gate_enter(siever, FAR, 2 * FAR, true));
+    mur_shared_state_gate_leave(siever);
+    EXPECT(mur_shared_state_gate_begin(writer, FAR + 10, FAR + 20)); /* a second one */
+    EXPECT(!mur_shared_state_gate_enter(siever, FAR, 2 * FAR, true));
+    mur_shared_state_gate_end(writer);
+    EXPECT(!mur_shared_state_gate_enter(siever, 0, 20000, true)); /* one of both is still under way */
+    mur_shared_state_gate_end(writer);
+    EXPECT(mur_shared_state_gate_enter(siever, 0, 2 * FAR, true));
+    mur_shared_state_gate_leave(siever);
 }
 
 static void sieve_first(struct mur_shared_state *writer, struct mur_shared_state *siever)
 {
-    EXPECT(mur_gate_enter(siever, 10000, 50000, true));
-    EXPECT(!mur_gate_begin(writer, 0, 20000));
-    EXPECT(mur_gate_begin(writer, FAR, 2 * FAR));
-    EXPECT(!mur_gate_begin(writer, 40000, 50000)); /* would reach from there to here */
-    mur_gate_end(writer);
-    EXPECT(!mur_gate_begin(siever, FAR, 2 * FAR)); /* the rank itself is in the gate */
-    mur_gate_leave(siever);
-    EXPECT(mur_gate_begin(writer, 0, 20000));
-    mur_gate_end(writer);
+    EXPECT(mur_shared_state_gate_enter(siever, 10000, 50000, true));
+    EXPECT(!mur_shared_state_gate_begin(writer, 0, 20000));
+    EXPECT(mur_shared_state_gate_begin(writer, FAR, 2 * FAR));
+    EXPECT(!mur_shared_state_gate_begin(writer, 40000, 50000)); /* would reach from there to here */
+    mur_shared_state_gate_end(writer);
+    EXPECT(!mur_shared_state_gate_begin(siever, FAR, 2 * FAR)); /* the rank itself is in the gate */
+    mur_shared_state_gate_leave(siever);
+    EXPECT(mur_shared_state_gate_begin(writer, 0, 20000));
+    mur_shared_state_gate_end(writer);
 }
 
 int main(void)

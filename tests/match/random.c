@@ -90,7 +90,7 @@ static void receive(void)
         assert_non_null(message);
         assert_int_equal(*(uint32_t *)message->data, waiting[at]->number);
         mur_match_take(message);
-        mur_message_free(message);
+        mur_match_message_free(message);
         free(waiting[at]);
         drop(waiting, &waiting_count, at);
         return;
@@ -162,7 +162,7 @@ static void contexts(void **unused)
             message = mur_match_any(ALL - left, 1);
             assert_int_equal(*(uint32_t *)message->data, ALL - left);
             mur_match_take(message);
-            mur_message_free(message);
+            mur_match_message_free(message);
         }
         assert_null(mur_match_any(0, ALL));
     }

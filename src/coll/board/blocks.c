@@ -104,7 +104,7 @@ static void read_parts(struct mur_board_op *op, const char *half, size_t block)
         if (rank != c->root)
             mur_board_unpack(half + (size_t)rank * block, to->buffer, to->count, to->type);
         else if (to->buffer != MPI_IN_PLACE)
-            mur_copy_typed(mur_block(from, rank), from->count, from->type, to->buffer, to->count, to->type);
+            mur_layout_copy_typed(mur_block(from, rank), from->count, from->type, to->buffer, to->count, to->type);
         return;
     }
     if (c->kind == MUR_GATHER && rank != c->root)
@@ -119,8 +119,8 @@ static void read_parts(struct mur_board_op *op, const char *half, size_t block)
         if (other != rank)
             mur_board_unpack(half + (size_t)other * stride, mur_block(to, other), to->count, to->type);
         else if (from->buffer != MPI_IN_PLACE)
-            mur_copy_typed(c->kind == MUR_ALLTOALL ? mur_block(from, rank) : from->buffer, from->count, from->type,
-                           mur_block(to, rank), to->count, to->type);
+            mur_layout_copy_typed(c->kind == MUR_ALLTOALL ? mur_block(from, rank) : from->buffer, from->count,
+                                  from->type, mur_block(to, rank), to->count, to->type);
     }
 }
 

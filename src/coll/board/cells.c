@@ -429,7 +429,7 @@ static void keep_own(const struct mur_board_op *op)
     const void *in_place = c->kind == MUR_SCATTER ? c->to.buffer : c->from.buffer;
 
     if (in.type && out.type && in_place != MPI_IN_PLACE && c->kind != MUR_BCAST)
-        mur_copy_typed(in.buffer, in.count, in.type, out.buffer, out.count, out.type);
+        mur_layout_copy_typed(in.buffer, in.count, in.type, out.buffer, out.count, out.type);
 }
 
 /* A rank that has something for the root alone, or from it. */

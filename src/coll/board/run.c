@@ -109,7 +109,7 @@ static void begin(struct mur_board_op *op)
     mur_algorithm_uses[op->algorithm - mur_algorithms]++;
     if (__builtin_expect(mur_settings.coll_verbose, 0))
         if (op->comm->rank == 0)
-            mur_choice_tell(&op->c, op->comm, op->algorithm->name, "ranks of one node");
+            mur_choose_tell(&op->c, op->comm, op->algorithm->name, "ranks of one node");
     op->is_complete = 0;
     op->stage = op->step = op->next = 0;
     op->position = 0;
@@ -147,7 +147,7 @@ int mur_board_run(const struct mur_algorithm *algorithm, const struct mur_collec
             continue;
         }
         op.task.run = run_blocking;
-        mur_task_add(&op.task);
+        mur_engine_task_add(&op.task);
         mur_wait_for(&op.is_complete);
         break;
     }
@@ -194,7 +194,7 @@ int mur_board_start(const struct mur_algorithm *algorithm, const struct mur_coll
     if (is_over)
         return MPI_SUCCESS;
     hold(op);
-    mur_task_add(&op->task);
+    mur_engine_task_add(&op->task);
     return MPI_SUCCESS;
 }
 
@@ -225,7 +225,7 @@ static int start_kept(struct mur_request *request)
         run_kept(&op->task, &is_over);
     }
     if (!is_over)
-        mur_task_add(&op->task);
+        mur_engine_task_add(&op->task);
     return MPI_SUCCESS;
 }
 
@@ -249,7 +249,7 @@ static int share_board(struct mur_comm *comm, uint64_t *token)
     *token = 0;
     if (comm->rank == 0)
         mur_board_allocate(comm->size, comm->board, token);
-    return mur_board_run(mur_best_on_board(&tell, comm), &tell, comm);
+    return mur_board_run(mur_choose_best_on_board(&tell, comm), &tell, comm);
 }
 
 int mur_board_keep(const struct mur_algorithm *algorithm, const struct mur_collective *c, struct mur_comm *comm,

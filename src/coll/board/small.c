@@ -134,7 +134,7 @@ static void read_blocks(struct mur_board_op *op, size_t skip, bool with_own)
 /* The block that a rank has for itself, from buffer to buffer. */
 static void keep_own(struct mur_board_op *op, const void *in, const struct mur_blocks *from, void *out)
 {
-    mur_copy_typed(in, from->count, from->type, out, op->c.to.count, op->c.to.type);
+    mur_layout_copy_typed(in, from->count, from->type, out, op->c.to.count, op->c.to.type);
 }
 
 void mur_board_read(struct mur_board_op *op)

@@ -137,8 +137,8 @@ size_t mur_nodes_piece(const struct mur_nodes *nodes)
     return nodes && nodes->is_one_host ? ON_ONE_HOST : BETWEEN_HOSTS;
 }
 
-void mur_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ranks, int size, int rank,
-                    bool is_between)
+void mur_hierarchy_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ranks, int size, int rank,
+                              bool is_between)
 {
     team->comm = (struct mur_comm){.rank = rank, .size = size, .nodes = is_between ? &leader_team : &node_team};
     team->outer = s->comm;
@@ -146,16 +146,16 @@ void mur_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ra
     s->ranks = ranks;
 }
 
-void mur_team_leave(struct mur_team *team, struct mur_schedule *s)
+void mur_hierarchy_team_leave(struct mur_team *team, struct mur_schedule *s)
 {
     s->comm = team->outer;
     s->ranks = NULL;
 }
 
-void mur_team_enter_node(struct mur_team *team, struct mur_schedule *s)
+void mur_hierarchy_team_enter_node(struct mur_team *team, struct mur_schedule *s)
 {
     const struct mur_nodes *nodes = mur_nodes_of(s->comm);
 
-    mur_team_enter(team, s, nodes->members + nodes->starts[nodes->mine], mur_nodes_ranks(nodes, nodes->mine), nodes->me,
-                   false);
+    mur_hierarchy_team_enter(team, s, nodes->members + nodes->starts[nodes->mine], mur_nodes_ranks(nodes, nodes->mine),
+                             nodes->me, false);
 }

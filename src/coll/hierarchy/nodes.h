@@ -45,17 +45,17 @@ static inline int mur_nodes_rank(const struct mur_nodes *nodes, int node, int i)
     return nodes->members[nodes->starts[node] + i];
 }
 
-/* Steps that are added are among the team's ranks, until mur_team_leave. `ranks` are those of the communicator that the
- * schedule is one of at the time, and is only read before that. */
+/* Steps that are added are among the team's ranks, until mur_hierarchy_team_leave. `ranks` are those of the
+ * communicator that the schedule is one of at the time, and is only read before that. */
 struct mur_team {
     struct mur_comm comm; /* its rank and size; the rest is not there */
     struct mur_comm *outer;
 };
-void mur_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ranks, int size, int rank,
-                    bool is_between);
-void mur_team_leave(struct mur_team *team, struct mur_schedule *s);
+void mur_hierarchy_team_enter(struct mur_team *team, struct mur_schedule *s, const int *ranks, int size, int rank,
+                              bool is_between);
+void mur_hierarchy_team_leave(struct mur_team *team, struct mur_schedule *s);
 
 /* The ranks of this node. */
-void mur_team_enter_node(struct mur_team *team, struct mur_schedule *s);
+void mur_hierarchy_team_enter_node(struct mur_team *team, struct mur_schedule *s);
 
 #endif

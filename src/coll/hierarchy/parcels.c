@@ -74,7 +74,7 @@ static int deliver(struct delivery *d, MPI_Count *all)
                          "the block from rank %d has %lld bytes, but the counts and types here make %lld", d->rank,
                          (long long)bytes, (long long)expected);
     if (bytes)
-        mur_copy_typed(d->parcel + HEADER, bytes, byte_type(), d->block, d->count, d->type);
+        mur_layout_copy_typed(d->parcel + HEADER, bytes, byte_type(), d->block, d->count, d->type);
     return MPI_SUCCESS;
 }
 
@@ -116,11 +116,11 @@ static void bundle_parcels(struct mur_hierarchy *h, const struct mur_collective 
         return;
     *bundle = (struct bundle){.parcels = parcels, .count = h->here};
     pack_parcel(s, own, c->from.buffer, c->from.count, c->from.type);
-    mur_team_enter_node(&h->team, s);
+    mur_hierarchy_team_enter_node(&h->team, s);
     for (int i = 0; i < h->here; i++)
         if (i != h->nodes->me)
             mur_schedule_receive_up_to(s, parcels + (size_t)i * PARCEL_MOST, PARCEL_MOST, i);
-    mur_team_leave(&h->team, s);
+    mur_hierarchy_team_leave(&h->team, s);
     mur_schedule_fence(s);
     mur_schedule_copy(s, own, bytes, byte_type(), parcels + (size_t)h->nodes->me * PARCEL_MOST, bytes, byte_type());
     mur_schedule_call(s, tie, bundle);
@@ -293,11 +293,11 @@ static void pass_parcels_on(struct mur_hierarchy *h, const struct mur_collective
     mur_schedule_receive_up_to(s, parcels, (MPI_Count)h->here * PARCEL_MOST, c->root);
     mur_schedule_fence(s);
     mur_schedule_call(s, cut_up, d);
-    mur_team_enter_node(&h->team, s);
+    mur_hierarchy_team_enter_node(&h->team, s);
     for (int i = 0; i < h->here; i++)
         if (i != d->me)
             mur_schedule_send_late(s, &d->parts[i], byte_type(), i);
-    mur_team_leave(&h->team, s);
+    mur_hierarchy_team_leave(&h->team, s);
     mur_schedule_receive_late(s, &d->own.late, c->to.type, c->root);
 }
 

@@ -38,17 +38,17 @@ void mur_hierarchy_lead_by_last(struct mur_hierarchy *h)
 void mur_hierarchy_stage_node(struct mur_hierarchy *h, const struct mur_collective *c)
 {
     mur_schedule_fence(h->s);
-    mur_team_enter_node(&h->team, h->s);
+    mur_hierarchy_team_enter_node(&h->team, h->s);
     mur_collective_build(h->s, c);
-    mur_team_leave(&h->team, h->s);
+    mur_hierarchy_team_leave(&h->team, h->s);
 }
 
 void mur_hierarchy_stage_leaders(struct mur_hierarchy *h, const struct mur_collective *c)
 {
     mur_schedule_fence(h->s);
-    mur_team_enter(&h->team, h->s, h->leaders, h->nodes->count, h->nodes->mine, true);
+    mur_hierarchy_team_enter(&h->team, h->s, h->leaders, h->nodes->count, h->nodes->mine, true);
     mur_collective_build(h->s, c);
-    mur_team_leave(&h->team, h->s);
+    mur_hierarchy_team_leave(&h->team, h->s);
 }
 
 /* The ranks of a node tell its leader, in the end the leader them: data of no bytes up and down a tree. */
@@ -61,15 +61,15 @@ void mur_hierarchy_barrier(struct mur_schedule *s, const struct mur_collective *
     if (!mur_hierarchy_start(&h, s, 0))
         return;
     mur_tree_binomial(&tree, h.nodes->me, h.here, 0);
-    mur_team_enter_node(&h.team, s);
+    mur_hierarchy_team_enter_node(&h.team, s);
     mur_tree_reduce(s, &tree, NULL, NULL, 0, byte, NULL, 0);
-    mur_team_leave(&h.team, s);
+    mur_hierarchy_team_leave(&h.team, s);
     if (h.is_leader)
         mur_hierarchy_stage_leaders(&h, c);
     mur_schedule_fence(s);
-    mur_team_enter_node(&h.team, s);
+    mur_hierarchy_team_enter_node(&h.team, s);
     mur_tree_bcast(s, &tree, NULL, 0, byte, 0);
-    mur_team_leave(&h.team, s);
+    mur_hierarchy_team_leave(&h.team, s);
 }
 
 void mur_hierarchy_bcast(struct mur_schedule *s, const struct mur_collective *c)
@@ -130,7 +130,7 @@ void mur_hierarchy_reduce(struct mur_schedule *s, const struct mur_collective *c
 
     if (!count || !mur_hierarchy_start(&h, s, 0))
         return;
-    if (mur_may_reorder(c->op, type) && !mur_hierarchy_start(&h, s, c->root))
+    if (mur_choose_may_reorder(c->op, type) && !mur_hierarchy_start(&h, s, c->root))
         return;
     stage.root = h.nodes->node_of[c->root];
     top = h.leaders[stage.root];

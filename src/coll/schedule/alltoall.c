@@ -133,8 +133,8 @@ static int deliver(struct mur_schedule *s, void *argument)
 
     (void)s;
     for (int i = 0; i < b->size; i++)
-        mur_copy_typed(b->all + (size_t)i * b->bytes, (MPI_Count)b->bytes, byte,
-                       mur_block(&b->to, (b->rank - i + b->size) % b->size), b->to.count, b->to.type);
+        mur_layout_copy_typed(b->all + (size_t)i * b->bytes, (MPI_Count)b->bytes, byte,
+                              mur_block(&b->to, (b->rank - i + b->size) % b->size), b->to.count, b->to.type);
     return MPI_SUCCESS;
 }
 

@@ -50,7 +50,7 @@ void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
     }
     if (!count)
         return;
-    top = mur_may_reorder(op, type) ? root : 0;
+    top = mur_choose_may_reorder(op, type) ? root : 0;
     mine = mur_schedule_elements(s, count, type);
     if (!mine)
         return;
@@ -69,7 +69,7 @@ void mur_coll_reduce(struct mur_schedule *s, const void *sendbuf, void *recvbuf,
 
 int mur_reduce_top(const struct mur_collective *c)
 {
-    return mur_may_reorder(c->op, c->from.type) ? c->root : 0;
+    return mur_choose_may_reorder(c->op, c->from.type) ? c->root : 0;
 }
 
 void mur_reduce_by_tree(struct mur_schedule *s, const struct mur_collective *c, const struct mur_tree *tree)

@@ -390,7 +390,7 @@ static void start_step(struct mur_schedule *schedule, struct mur_step *step)
                        &step->request);
         break;
     case MUR_STEP_COPY:
-        mur_copy_typed(step->in, step->in_count, step->in_type, step->out, step->out_count, step->out_type);
+        mur_layout_copy_typed(step->in, step->in_count, step->in_type, step->out, step->out_count, step->out_type);
         break;
     case MUR_STEP_REDUCE:
         mur_op_apply(step->op, step->in, step->out, step->out_count, step->out_type);
@@ -557,7 +557,7 @@ static void launch(struct mur_schedule *schedule)
 
     schedule_progress(&schedule->task, &is_over);
     if (!is_over)
-        mur_task_add(&schedule->task);
+        mur_engine_task_add(&schedule->task);
 }
 
 /* There is no request for it: it was not built, or there is no memory. */

@@ -36,7 +36,7 @@ static __attribute__((noreturn, cold)) void cannot_go_on(const struct mur_link *
     char text[400], who[64];
 
     snprintf(text, sizeof text, "rank %d on %s received %s from %s on %s; %s", mur_process.rank, mur_process.host, what,
-             mur_peer_text(link->peer, who), link->host, why);
+             mur_foreign_peer_text(link->peer, who), link->host, why);
     mur_boot_abort(1, text);
 }
 

@@ -194,8 +194,8 @@ static __attribute__((noreturn, cold)) void give_up(const struct mur_link *link)
         "rank %d on %s cannot reach %s on %s for %ld s now; tried %s. Check that the hosts can reach each other "
         "by these addresses (a firewall?), choose interfaces with MUR_TCP_INCLUDE or MUR_TCP_EXCLUDE, or allow more "
         "time with MUR_TCP_TIMEOUT",
-        mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host, mur_settings.tcp_timeout,
-        tries);
+        mur_process.rank, mur_process.host, mur_foreign_peer_text(link->peer, who), link->host,
+        mur_settings.tcp_timeout, tries);
     mur_boot_abort(1, text);
 }
 
@@ -414,7 +414,7 @@ void mur_link_join(struct mur_link *link, int fd, uint64_t peer_received, const 
 
         snprintf(text, sizeof text,
                  "rank %d on %s: %s on %s says that it has received %llu bytes, of %llu to %llu that it may have",
-                 mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host,
+                 mur_process.rank, mur_process.host, mur_foreign_peer_text(link->peer, who), link->host,
                  (unsigned long long)peer_received, (unsigned long long)link->acked, (unsigned long long)link->queued);
         mur_boot_abort(1, text);
     }
@@ -501,7 +501,8 @@ void mur_link_altered(struct mur_link *link)
     snprintf(text, sizeof text,
              "rank %d on %s: all that %s on %s sends has been altered, repeated or left out on its way for %ld s now; "
              "somebody between the hosts does that, or a network card (MUR_TCP_INCLUDE chooses another one)",
-             mur_process.rank, mur_process.host, mur_peer_text(link->peer, who), link->host, mur_settings.tcp_timeout);
+             mur_process.rank, mur_process.host, mur_foreign_peer_text(link->peer, who), link->host,
+             mur_settings.tcp_timeout);
     mur_boot_abort(1, text);
 }
 

@@ -115,7 +115,7 @@ void mur_sealed_complain(const struct mur_link *link, uint32_t offer, uint32_t a
              "MUR_TCP_SEAL has %s at rank %d on %s, and %s at %s on %s; it must be the same at all ranks that speak to "
              "each other (mpiexec -plaintext sets it to none)",
              setting_text(offer), mur_process.rank, mur_process.host, setting_text(answer),
-             mur_peer_text(link->peer, who), link->host);
+             mur_foreign_peer_text(link->peer, who), link->host);
 }
 
 /* ---- life ---- */
