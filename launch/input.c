@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Feeds ranks from one small buffer, which is filled only when all have got it: who does not read holds us back. */
+/* Feeds ranks from one small buffer, which is filled only when all ranks have got it: a rank that does not read holds
+ * back the others. */
 #include "launch/input.h"
 
 #include <errno.h>

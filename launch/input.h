@@ -2,11 +2,11 @@
 /* Standard input, which goes to rank 0, to another one (-stdin RANK), to all of them or to none.
  *
  * For one rank a file, pipe or socket is simply inherited: byte-exact, at full speed, and what the rank does not read
- * stays for whoever comes next. A terminal cannot be: the rank is in a process group of its own and would be stopped
- * for reading, so the agent, which is in mpiexec's group, reads it and feeds a pipe; and only while that group is in
- * the foreground, so that a job in the background runs on and takes nothing from the shell. For all ranks the agent
- * reads whatever it is and feeds each a pipe: the slowest reader sets the pace, and one that has ended is waited for no
- * more. */
+ * stays for the next process that reads. A terminal cannot be: the rank is in a process group of its own and would be
+ * stopped for reading, so the agent, which is in mpiexec's group, reads it and feeds a pipe; and only while that group
+ * is in the foreground, so that a job in the background runs on and takes nothing from the shell. For all ranks the
+ * agent reads whatever it is and feeds each a pipe: the slowest reader sets the pace, and one that has ended is waited
+ * for no more. */
 #ifndef MUR_LAUNCH_INPUT_H
 #define MUR_LAUNCH_INPUT_H
 

@@ -122,7 +122,7 @@ struct mur_formats {      /* of the ranks' output; patterns are as output.h says
     const char *out;      /* a pattern of names of files for stdout; NULL: ours */
     const char *err;      /* for stderr */
     const char *copies;   /* a directory for a file a stream; NULL: none */
-    bool has_copies_only; /* nothing of what goes to `copies` is shown */
+    bool has_copies_only; /* what goes to `copies` is not shown */
 };
 
 enum mur_command { /* what is done instead of running a job */

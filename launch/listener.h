@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sockets that listen in the loop, at the addresses where this host may be called. Whoever owns the listener says
+/* Sockets that listen in the loop, at the addresses where this host may be called. The owner of the listener says
  * whether one more visitor may be let in; until then visitors wait in the system's queue. */
 #ifndef MUR_LAUNCH_LISTENER_H
 #define MUR_LAUNCH_LISTENER_H

@@ -71,7 +71,7 @@ static void put(struct mur_stream *stream, const char *data, int size)
 
 /* ---- who may be read ---- */
 
-/* Opens the gate to whoever may be read now. Called whenever the sink or the owner has changed. */
+/* Watches the streams that may be read now. Called when the sink or the owner has changed. */
 static void set_gate(struct mur_channel *channel)
 {
     struct mur_loop *loop = channel->output->loop;

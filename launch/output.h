@@ -32,7 +32,7 @@ struct mur_stream { /* one rank's stdout or stderr */
     int rank;
     bool is_stderr;
     bool is_relay; /* what an agent below has gathered: `rank` is -1, and the labels are in it */
-    void (*consumed)(struct mur_stream *stream, int size); /* told of what was read; NULL: nobody asks */
+    void (*consumed)(struct mur_stream *stream, int size); /* called with the bytes that were read; NULL: none */
     void *owner;                                           /* of `consumed` */
     int copy_fd;                                           /* -1: none */
     char *partial;                                         /* the unfinished line, allocated when there is one */

@@ -2,7 +2,7 @@
 /* A sink: one of mpiexec's own output descriptors, written to without ever blocking the agent.
  *
  * The agent must notice mpiexec's death and signals while a reader of the output sleeps, so it may not block in a
- * write; but O_NONBLOCK is a property shared with everyone who has the same open file, the user's shell among them. So
+ * write; but O_NONBLOCK belongs to the open file, which the user's shell and others share. So
  * a pipe or terminal is opened anew through /proc, a socket is written with MSG_DONTWAIT, and files never block for
  * long. What the descriptor does not take stays in the sink; who feeds it stops meanwhile, which bounds the memory. */
 #ifndef MUR_LAUNCH_SINK_H

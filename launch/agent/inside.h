@@ -139,7 +139,7 @@ void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, si
 void mur_agent_look_for_alone(struct mur_agent *agent);
 
 /* values.c. A text is a key, a NUL, and a value. */
-#define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes of what ranks leave for each other */
+#define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes that ranks put for each other */
 void mur_agent_keep(struct mur_agent *agent, const char *key, const char *value); /* for the ranks of this host */
 void mur_agent_put(void *agent, const char *text);
 void mur_agent_get(struct mur_agent *agent, const char *key, mur_kvs_waiter *answer, void *who);

@@ -7,7 +7,7 @@
  *
  * mpiexec hears of two things (MUR_FRAME_STANDING): the highest number of a program that a rank of this node is in MPI
  * with, and the least number of programs that a rank of this node had begun when it ended. If a rank has ended after
- * fewer programs than another one is in MPI with, that one waits for it in vain; launch/standing.c decides. Both are
+ * fewer programs than another one is in MPI with, that one waits for ever; launch/standing.c decides. Both are
  * told when they change, which is seldom. */
 #include <errno.h>
 #include <poll.h>

@@ -55,7 +55,7 @@ static void report_foreign_failure(struct mur_agent *agent, const struct mur_chi
     mur_agent_report(agent, &frame);
 }
 
-/* Who has spawned it may still wait for it. Else how it ended is its own affair. */
+/* The job that spawned it may still wait for it. Otherwise nobody needs to know how it ended. */
 bool mur_agent_end_job_of(struct mur_agent *agent, pid_t pid, int status)
 {
     struct mur_child_job *child = mur_jobs_find(&agent->jobs, pid);

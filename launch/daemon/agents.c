@@ -60,8 +60,8 @@ static const unsigned char *key_of_other(struct mur_daemon *daemon, const struct
     return key->bytes;
 }
 
-/* The key that a visitor who names this user must know. Who has none gets a key that nobody knows: a stranger does not
- * learn which users there are. */
+/* The key that a caller must know who names this user. A user without a phrase gets a random key that nobody knows: a
+ * stranger does not learn which users there are. */
 const unsigned char *mur_daemon_key_of(struct mur_daemon *daemon, const char *user, uid_t *uid)
 {
     const struct passwd *entry = geteuid() == 0 && *user ? getpwnam(user) : NULL;

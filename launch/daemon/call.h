@@ -20,7 +20,7 @@ const char *mur_daemon_dial(struct mur_daemon_call *call, const char *host, int 
 /* A message of words, each ended by a NUL; `first` may be NULL. False: the connection is broken. */
 bool mur_daemon_say(struct mur_daemon_call *call, enum mur_daemon_kind kind, const char *first, char **words);
 
-/* Waits for the next message, so many ms at most; -1: for ever. Returns its kind; 0: the connection is broken. */
+/* Waits at most `patience_ms` for the next message; -1: for ever. Returns its kind; 0: the connection is broken. */
 int mur_daemon_hear(struct mur_daemon_call *call, int patience_ms);
 
 /* Hears to the end of an answer: writes output to where it belongs and returns the exit code; -1: the connection has

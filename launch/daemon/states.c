@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The table. What cannot happen in a state has no row there: it is a fault of the daemon or of whoever speaks to it,
+/* The table. An event that cannot happen in a state has no row there: it is a fault of the daemon or of its caller,
  * and ends the visit (`unexpected`). */
 #include "launch/daemon/states.h"
 

@@ -80,7 +80,7 @@ bool mur_pmi_server_wants_output(const struct mur_pmi_server *server)
     return server->out_length > 0 && !*server->fault;
 }
 
-/* A rank that is gone is noticed by the end of what it sends, so its answers are dropped silently. */
+/* The server notices that a rank is gone by the end of its requests, so it drops answers to it silently. */
 void mur_pmi_server_flush(struct mur_pmi_server *server)
 {
     ssize_t sent;

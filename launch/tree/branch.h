@@ -7,7 +7,7 @@
  * connection is sealed (seal.h) with keys that follow from the job's secret and the nonces of its greeting: bytes that
  * were altered, dropped, repeated or put in another order break it, and the stream goes on by the next one.
  *
- * Both sides say something every second. Who has not heard from the other for longer than MUR_HOST_TIMEOUT
+ * Both sides say something every second. A side that has not heard from the other for MUR_HOST_TIMEOUT
  * (30 s) takes it for lost. */
 #ifndef MUR_LAUNCH_TREE_BRANCH_H
 #define MUR_LAUNCH_TREE_BRANCH_H
@@ -21,7 +21,7 @@
 #include "launch/seal.h"
 
 enum mur_branch_kind {
-    MUR_BRANCH_ACK = 1, /* a uint64_t: so many bytes have been received */
+    MUR_BRANCH_ACK = 1, /* a uint64_t: how many bytes have been received */
     MUR_BRANCH_PING,
     MUR_BRANCH_SPEC,         /* down, first: what the job is (spec.c), and which agents are below the child */
     MUR_BRANCH_FRAME,        /* a struct mur_tree_frame (frame.h), both ways */
@@ -32,7 +32,7 @@ enum mur_branch_kind {
     MUR_BRANCH_NO_VALUE,     /* down: a key that has none */
     MUR_BRANCH_BARRIER,      /* up: all ranks below are in the barrier of PMI; down: all of the job are */
     MUR_BRANCH_OUTPUT,       /* up: a byte, 0 for stdout and 1 for stderr, and what ranks have written */
-    MUR_BRANCH_OUTPUT_TAKEN, /* down: that byte, then a uint32_t: so many bytes may follow now */
+    MUR_BRANCH_OUTPUT_TAKEN, /* down: that byte, then a uint32_t: how many bytes may follow now */
     MUR_BRANCH_INPUT,        /* down: standard input; empty: its end */
     MUR_BRANCH_INPUT_TAKEN,  /* up: the latest input has been read; a byte: whether any more is wanted */
 };

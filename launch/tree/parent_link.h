@@ -44,7 +44,7 @@ struct mur_parent_link {
     char *input_data;       /* what it has not taken yet */
     size_t input_start, input_end;
 
-    /* What comes down; set by whoever serves it at the time. */
+    /* Called with what comes down; set by the part that serves it at the time. */
     void (*spec)(void *owner, const char *data, size_t bytes);
     void (*frame)(void *owner, const struct mur_tree_frame *frame);
     void (*value)(void *owner, const char *key, const char *value); /* NULL: there is none */

@@ -46,7 +46,7 @@ static const struct manager {
     {"pbs", "pbs_tmrsh", NULL, {NULL}, false, false}, /* ssh works in all versions */
 };
 
-/* By -launcher, else by who has given us the hosts. */
+/* By -launcher, else by the source of the list of hosts. */
 static const struct manager *find_manager(const struct mur_jobspec *job)
 {
     if (job->launcher.command)

@@ -44,7 +44,7 @@ const struct mur_counter mur_counter_table[] = {
     EVENTS("idle_sleeps", "engine", idle_sleeps, "times that a waiting rank slept"),
     {"sleep_time", "engine", MUR_TIMER, "seconds", AT(sleep_ns), 0, 0, "time that waiting ranks slept"},
     EVENTS("backlogged_sends", "engine", backlogged,
-           "times that a send queued up for its peer, for want of room or to take its turn"),
+           "sends that were queued for their peer, because there was no room or others were queued before"),
     {"collectives", "coll", MUR_COUNTER, "", AT(collectives), 0, MUR_COUNTED_KINDS,
      "collective operations started, or set up to be kept, by kind: barrier, bcast, gather, scatter, allgather, "
      "alltoall, reduce, allreduce, "

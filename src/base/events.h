@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* What happens inside the library that tools may want to hear of. Whoever sees it happen asks mur_events_wanted, a word
+/* Events inside the library that tools can subscribe to. The code where an event happens asks mur_events_wanted, a word
  * that is zero while no tool listens, and raises the event; src/tool/event.c knows who listens. */
 #ifndef MUR_BASE_EVENTS_H
 #define MUR_BASE_EVENTS_H

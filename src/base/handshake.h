@@ -10,7 +10,7 @@
  *     <------------- welcome: a verdict, how far, and a MAC over all so far
  *
  * A MAC is keyed by the secret, and covers a word that says which message it is for, so none can be sent back or
- * used for another connection. That of the hello proves nothing, since it can be repeated by whoever has heard it, but
+ * used for another connection. The hello's MAC proves nothing, since an eavesdropper can repeat it, but
  * keeps strangers apart from callers at once. `received` is for streams that go on where an earlier connection broke:
  * the bytes that have arrived at the sender of this message. The functions only build and check; the sockets are the
  * callers'. */
@@ -68,7 +68,7 @@ struct mur_welcome {
 
 /* One side's memory of it. */
 struct mur_handshake {
-    unsigned char secret[MUR_MAC_BYTES]; /* a copy: whoever gave it may be gone before the end */
+    unsigned char secret[MUR_MAC_BYTES]; /* a copy, since the caller's may be freed before the handshake ends */
     struct mur_hello hello;
     unsigned char nonce[MUR_NONCE_BYTES]; /* of the challenge */
     uint32_t seal;                        /* of the challenge */
@@ -88,7 +88,7 @@ bool mur_handshake_is_welcome(const struct mur_handshake *h, uint64_t received, 
  * that only the head counts. */
 size_t mur_hello_bytes(const struct mur_hello *hello, size_t got);
 
-/* The half of the one who is called. A stranger knows not the secret, or wants something else. */
+/* The half of the side that is called. A stranger does not know the secret, or has another purpose. */
 enum mur_hello_fault mur_handshake_answer(struct mur_handshake *h, const unsigned char *secret, uint32_t purpose,
                                           const struct mur_hello *hello, struct mur_challenge *challenge);
 void mur_handshake_settle(struct mur_handshake *h, uint32_t seal,

@@ -2,7 +2,7 @@
 /* One direction of a sealed connection: records that the receiver takes as they were sent, in order and once, or not at
  * all. A record is
  *
- *   length: 4 bytes | tag: 16 bytes | so many bytes, sealed
+ *   length: 4 bytes | tag: 16 bytes | `length` bytes, sealed
  *
  * The two ends have derived the key from what both know and from what each drew at random for this connection. A
  * counter, which no record says, tells one record from the next (the nonce): a record that is left out, repeated, moved
@@ -58,7 +58,7 @@ size_t mur_sealer_seal(struct mur_sealer *sealer, void *record, const void *data
 uint32_t mur_record_length(const void *record);
 
 /* Opens a record that is there whole, into memory for mur_record_length bytes. False: it is not the next record of the
- * one who knows the key; no other opens after that. */
+ * a peer that knows the key; no other record opens after that. */
 bool mur_sealer_open(struct mur_sealer *sealer, const void *record, void *data);
 
 /* Erases what is secret, which no optimisation leaves out. */

@@ -255,7 +255,7 @@ static int receive_file(int from)
     return file;
 }
 
-/* Gives the file to so many others, and to nobody of another user. */
+/* Gives the file to `others` processes, all of this user. */
 static int give(int listener, int file, int others)
 {
     while (others > 0) {

@@ -4,7 +4,7 @@
  * after, programs that it starts or becomes (exec) are the rank's next ones.
  *
  * Answers to questions of an earlier program may still come over the control socket. They carry that program's keys and
- * are dropped by whoever reads them. */
+ * are dropped by the reader. */
 #define _GNU_SOURCE
 #include "boot/generation.h"
 

@@ -26,7 +26,7 @@
 struct mur_spawn_text {
     char *bytes;
     size_t count, room;
-    bool has_failed; /* for want of memory */
+    bool has_failed; /* no memory */
 };
 
 void mur_spawn_add(struct mur_spawn_text *text, const char *word);

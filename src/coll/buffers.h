@@ -12,7 +12,7 @@ int mur_collective_check_buffers(const struct mur_collective *c, const struct mu
  * receive buffer; 0: there are no arrays, or they are not significant at this rank. */
 int mur_collective_array_length(const struct mur_collective *c, const struct mur_comm *comm, bool is_read);
 
-/* Whether there could be so many data: to be asked of large counts. */
+/* Whether the data could fit into the address space. Large counts are checked before they are multiplied. */
 int mur_collective_check_sizes(const struct mur_collective *c) __attribute__((cold));
 
 #endif

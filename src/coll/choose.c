@@ -44,7 +44,7 @@ size_t mur_collective_bytes(const struct mur_collective *c, const struct mur_com
     }
 }
 
-/* Sums of integers, bits and logicals come out the same in any order; of whatever users compute, nobody knows. */
+/* Sums of integers, bits and logicals are the same in any order; of operations of users that is not known. */
 static bool is_exact(const struct mur_op *op, const struct mur_type *type)
 {
     enum mur_class class = mur_basics[type->basic].class;

@@ -49,7 +49,7 @@ static inline MPI_Count mur_block_count(const struct mur_blocks *blocks, int ran
     return blocks->is_irregular ? mur_counts_at(blocks->counts, rank) : blocks->count;
 }
 
-/* Elements of the blocks of so many ranks. */
+/* Elements of the blocks of all `ranks` ranks together. */
 static inline MPI_Count mur_blocks_count(const struct mur_blocks *blocks, int ranks)
 {
     MPI_Count count = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* First every rank sends all others a notice of what it asks for, and all compare all of them: whoever finds that they
- * disagree finds the same as the others. Where counts differ from rank to rank, those who send then tell those who
+/* First every rank sends all others a notice of its arguments, and each compares all of them: a rank that finds that
+ * they disagree finds the same as the others. Where counts differ from rank to rank, those who send then tell those who
  * receive how much, and what these find they tell all ranks in turn. */
 #include "coll/verify.h"
 
@@ -162,7 +162,7 @@ static void fill_notice(struct notice *notice, const struct mur_collective *c, c
 static const char *const form_names[] = {"blocking", "nonblocking", "persistent"};
 static const char *const block_names[] = {"", " with counts", " with types"};
 
-/* Who has sent the i-th of all notices. */
+/* The rank that sent the i-th of all notices. */
 static const struct notice *notice_at(const struct check *check, const struct mur_comm *comm, int i, char who[64])
 {
     int mine = own_size(comm);

@@ -143,7 +143,7 @@ int mur_comm_gather_places(struct mur_comm *comm, void *places, void *remote_pla
     return mur_schedule_run(s);
 }
 
-/* All know who has failed. */
+/* All ranks know which rank has failed. */
 static int check_places(const struct place *places, int size, const char *whose)
 {
     for (int i = 0; i < size; i++)

@@ -115,7 +115,7 @@ static bool say(struct talk *talk, const void *data, size_t bytes)
     return move_until(talk->timer, talk->fd, record, mur_sealer_seal(&talk->sender, record, data, bytes), true);
 }
 
-/* Who does not know the keys says something that makes no sense. */
+/* A peer that does not know the keys sends a value that does not fit. */
 static bool hear(struct talk *talk, void *data, size_t bytes)
 {
     unsigned char record[MUR_RECORD_HEAD + sizeof(struct introduction)];
@@ -261,7 +261,7 @@ static void pass_or_doubt(const struct mur_doubt *doubt)
         mur_port_unwatch(doubt->fd);
 }
 
-/* Who calls may have tired of waiting before it was answered; so it says at last that it is still there. */
+/* The caller may have given up before it was answered; so it confirms at last that it is still there. */
 static bool confirm(struct talk *talk, bool is_caller)
 {
     char word = 1;
@@ -269,7 +269,7 @@ static bool confirm(struct talk *talk, bool is_caller)
     return is_caller ? say(talk, &word, sizeof word) : hear(talk, &word, sizeof word);
 }
 
-/* A timer of so many seconds, or, for NULL, of as many as are set. */
+/* A timer of the seconds that the text says; NULL: of MUR_CONNECT_TIMEOUT. */
 static int start_timer(const char *seconds, int *timer, long *limit)
 {
     struct itimerspec when = {.it_value.tv_sec = mur_settings.connect_timeout};
@@ -288,7 +288,7 @@ static int start_timer(const char *seconds, int *timer, long *limit)
     return MPI_SUCCESS;
 }
 
-/* The conversation with one who has called. */
+/* The conversation with a caller. */
 static int receive(const struct mur_port_line *line, struct introduction *own, struct introduction *other,
                    bool *has_met)
 {
@@ -305,8 +305,8 @@ static int receive(const struct mur_port_line *line, struct introduction *own, s
     return MPI_SUCCESS;
 }
 
-/* At the root: takes one who calls. Who goes away, stalls or makes no sense, is forgotten, and the next one is waited
- * for. */
+/* At the root: accepts a caller. A caller that goes away, stalls or breaks the protocol is dropped, and the root waits
+ * for the next for. */
 static int receive_caller(const char *name, const struct mur_doubt *doubt, struct meeting *meeting)
 {
     struct introduction own, other;

@@ -17,7 +17,7 @@
 #include "datatype/layout_node.h"
 #include "object/type_create.h"
 
-/* Lists of at most so many parts are taken apart inside other lists, to merge at their edges. */
+/* A list of at most this many parts is inlined into the list that contains it, so that neighbours merge. */
 #define SMALL_LIST 8
 
 struct placed {
@@ -48,7 +48,7 @@ static int no_memory(void)
     return mur_error(MPI_ERR_NO_MEM, "no memory for the layout of a datatype");
 }
 
-/* A node with room for so many parts, or NULL. */
+/* A node with room for `parts` parts; NULL: no memory. */
 static struct mur_layout *node_new(enum mur_layout_kind kind, MPI_Count size, MPI_Count parts)
 {
     struct mur_layout *layout = calloc(1, sizeof *layout + (size_t)parts * sizeof layout->parts[0]);

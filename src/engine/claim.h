@@ -43,7 +43,7 @@ static inline uint32_t mur_claim_number(uint64_t word)
     return (uint32_t)(word >> 32);
 }
 
-/* Of `bytes` bytes in units of so many, the last of which may be shorter: how many there are, and the bytes of some. */
+/* `bytes` bytes cut into units, of which the last may be shorter: how many units, and the bytes of some of them. */
 static inline uint32_t mur_claim_count(uint64_t bytes, uint64_t unit)
 {
     return (uint32_t)((bytes + unit - 1) / unit);
@@ -92,7 +92,7 @@ static inline uint32_t mur_claim_left(uint64_t word, uint32_t all)
     return taken < all ? all - taken : 0;
 }
 
-/* Takes so many units of those that are left, if the word is still *word; else updates *word. May fail for nothing. */
+/* Takes `units` of the units that are left if the word is still *word; else updates *word. May fail spuriously. */
 static inline bool mur_claim_try(struct mur_claim *claim, uint64_t *word, enum mur_claim_side side, uint32_t units)
 {
     /* The acquire pairs with the release in mur_claim_open. */
@@ -152,7 +152,7 @@ static inline struct mur_claim_part mur_claim_take(struct mur_claim *claim, uint
                                    .is_last = mur_claim_left(word, all) == units};
 }
 
-/* Units are finished; returns how many are now. Whoever sees all of them finished sees what both sides did. */
+/* Counts units as finished and returns the sum. A side that sees all units finished sees what both sides wrote. */
 static inline uint32_t mur_claim_finish(struct mur_claim *claim, uint32_t units)
 {
     return atomic_fetch_add_explicit(&claim->done, units, memory_order_acq_rel) + units;

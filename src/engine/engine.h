@@ -126,7 +126,7 @@ bool mur_engine_backlog_remove(struct mur_peer *peer, const struct mur_backlog_e
 /* Resumes all of a peer's, whose transport refuses nothing. */
 void mur_engine_backlog_drop(struct mur_peer *peer);
 
-/* Sends a small control frame, now or as soon as there is room; never fails but for want of memory (fatal). */
+/* Sends a small control frame, now or as soon as there is room. Only a lack of memory makes it fail, which is fatal. */
 void mur_send_control(struct mur_peer *peer, const struct mur_frame *frame, const void *data);
 
 void mur_engine_task_add(struct mur_task *task);

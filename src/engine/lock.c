@@ -4,8 +4,8 @@
  * A thread with nothing to do becomes the sleeper, which blocks in the transport with the lock released, or, where
  * there is one already, waits on a condition. What ends their rest:
  *
- *   - Whoever makes something move, or completes a request, wakes all of them (mur_engine_notify). So does a sleeper
- *     that wakes, since the next one to rest must take its place.
+ *   - A thread that makes something move, or completes a request, wakes all of them (mur_engine_notify). So does a
+ * sleeper that wakes, since the next one to rest must take its place.
  *   - The sleeper has prepared the transport for what there was to wait for. Whoever adds something calls the sleeper
  *     before it gives up the lock, whether it rests itself or leaves MPI: a task, sends that found no room
  *     (mur_engine_call_sleeper), and what has to be done sooner than the sleeper wakes by itself, which is looked at
@@ -130,7 +130,7 @@ void mur_engine_call_sleeper_slow(void)
     mur_node_wake(mur_node.rank);
 }
 
-/* Whoever has come in without the mutex has nothing to give up. */
+/* A thread that came in without the mutex has nothing to give up. */
 void mur_engine_unlock_slow(void)
 {
     if (!has_mutex())

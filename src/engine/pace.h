@@ -26,7 +26,8 @@ static inline int mur_pace_choose(struct mur_pace *pace, int preferred, uint32_t
     return 1 - better;
 }
 
-/* So many bytes took so many nanoseconds. A better time is believed at once, a worse one may be chance. */
+/* Records that `bytes` bytes took `nanoseconds`. A better time counts at once; a worse one counts in part, since it
+ * may be chance. */
 static inline void mur_pace_learn(struct mur_pace *pace, int way, uint64_t bytes, uint64_t nanoseconds)
 {
     uint32_t *known = &pace->times[way];

@@ -18,7 +18,7 @@ typedef void mur_frame_handler(struct mur_peer *peer, const struct mur_frame *fr
 typedef void *mur_frame_placer(struct mur_peer *peer, const struct mur_frame *frame);
 
 /* A frame that this process does nothing but wait for. It goes straight to where it belongs, and no handler is asked:
- * that is the shortest way for a small message, and whoever waits for it is in a hurry. Of `frame` all must be as here,
+ * that is the shortest way for a small message. Of `frame` all must be as here,
  * `bytes` at most as many. */
 struct mur_awaited {
     struct mur_frame frame;

@@ -29,9 +29,9 @@ enum {
     POLLS_SHARED_CORE = 4,   /* before the first yield */
     LONG_YIELD = 1000,       /* the core was somebody's who computes; more where the ranks are many: */
     LONG_YIELD_A_RANK = 10,
-    SLEEPS_A_YIELD = 10, /* after a long yield, so many times as long is slept, not yielded */
+    SLEEPS_A_YIELD = 10, /* a sleep lasts this many times as long as the yield before it */
     POKES_A_YIELD = 8,
-    POKES_A_LOOK = 1024, /* of calls that do not wait, so many come between two that count as a long wait */
+    POKES_A_LOOK = 1024, /* calls that do not wait, between two that count as a long wait */
 };
 
 static struct {
@@ -108,7 +108,7 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
     }
     if (now - waiter->since < budget.spin) {
         mur_cpu_relax();
-        waiter->polls -= 32; /* the clock again after so many polls */
+        waiter->polls -= 32; /* reads the clock again after 32 polls */
         mur_engine_breathe();
         return;
     }

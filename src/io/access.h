@@ -37,7 +37,7 @@ struct mur_access_plan {
 struct mur_access_shared {
     int stage, next;
     uint64_t ticket, number;
-    uint64_t cb, cbs; /* the next one, of so many */
+    uint64_t cb, cbs; /* the next collective buffer; their number */
     uint64_t marked;  /* collective buffers of a sparse read that have been marked, */
     size_t ahead;     /* and bytes of the stream in them */
     bool is_exact, is_sparse;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* A stretch of a file that the kernel reads or writes while the program goes on. One who waits for nothing asks
+/* A stretch of a file that the kernel reads or writes while the program goes on. A caller that waits for nothing asks
  * mur_async_is_busy now and then; who needs the data now calls mur_async_wait; both then call
  * mur_async_end. All with the engine's lock held. */
 #ifndef MUR_IO_ASYNC_H

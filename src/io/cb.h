@@ -2,9 +2,9 @@
 /* Collective buffers as a collective access sees them (io/two_phase_shared.c says what they are for).
  *
  * A collective buffer's life (`turn` is its number times 4, plus the state):
- *   write   FREE -- all ranks have arrived --> FULL -- who waits writes it --> FREE for the collective buffer a ring
- * further read    FREE -- claimed by one rank --> READING -- it has read --> READY -- all have arrived --> FREE, as
- * above sparse  FREE -- all ranks have marked what they want; the last reads that --> READY, as above */
+ *   write   FREE -- all ranks have arrived --> FULL -- a rank that waits writes it --> FREE for the collective buffer a
+ * ring further read    FREE -- claimed by one rank --> READING -- it has read --> READY -- all have arrived --> FREE,
+ * as above sparse  FREE -- all ranks have marked what they want; the last reads that --> READY, as above */
 #ifndef MUR_IO_CBS_H
 #define MUR_IO_CBS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Reading through collective buffers: whoever comes first reads one, and reads on while others read those before. Where
- * the ranks want little of the range, each marks what it wants, and only that is read. */
+/* Reading through collective buffers: the first rank to come reads one, and goes on to the next while others read those
+ * before. Where the ranks want little of the range, each marks what it wants, and only that is read. */
 #include <errno.h>
 #include <string.h>
 

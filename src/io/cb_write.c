@@ -125,8 +125,8 @@ static void fill_cb(struct mur_access *access)
         mur_cb_enter(access, number, MUR_CB_FULL);
 }
 
-/* Who has to wait writes what is full. So of ranks that share processors those write that are ahead, while the others
- * catch up. True when this rank has passed all collective buffers. */
+/* A rank that has to wait writes what is full. So of ranks that share processors those write that are ahead, while the
+ * others catch up. True when this rank has passed all collective buffers. */
 bool mur_cbs_write(struct mur_access *access)
 {
     mur_cbs_write_next(access);

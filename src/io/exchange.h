@@ -53,7 +53,7 @@ void mur_exchange_leave(struct mur_access *access, int rc);
  * fits. False: no memory. */
 bool mur_exchange_adapt(struct mur_exchange *x, MPI_Offset bytes);
 
-/* Room for so many more bytes of the stretches' list and of the data. False: no memory. What was there stays. */
+/* Makes room for more bytes in the list of stretches and in the data. False: no memory. What was there stays. */
 bool mur_exchange_portion_has_list(struct mur_portion *portion, int64_t stretches);
 bool mur_exchange_portion_has_data(struct mur_portion *portion, int64_t bytes);
 

@@ -104,7 +104,8 @@ int mur_file_settle(struct mur_file *file);
 /* The open file whose communicator has this context; NULL: none. */
 struct mur_file *mur_file_of_context(uint32_t context);
 
-/* aggregators.c, collective: at most so many, from the hosts that the hint cb_config_list names; "": from all. */
+/* aggregators.c, collective: chooses at most `wanted` aggregators from the hosts that the hint cb_config_list names;
+ * "": from all. */
 int mur_aggregators_choose(struct mur_file *file, int wanted, const char *list);
 void mur_aggregators_drop(struct mur_file *file);
 
@@ -113,7 +114,7 @@ int mur_view_set(struct mur_file *file, MPI_Offset displacement, struct mur_type
                  const char *datarep);
 void mur_view_drop_types(const struct mur_file *file); /* that it has */
 
-/* Whether so many etypes from an offset on end where a file can end. */
+/* Whether `etypes` etypes from an offset on end within the largest file offset. */
 bool mur_view_has_place(const struct mur_file *file, MPI_Offset offset, MPI_Count etypes);
 
 /* A walk over the view from a position on; filled with at most `max` segments for at most `bytes` bytes a call. */

@@ -10,7 +10,7 @@
 #include "object/comm.h"
 
 enum {
-    DIRECT_SPARSE = 32,     /* less than one byte of so many is wanted */
+    DIRECT_SPARSE = 32,     /* the ranks want less than one byte in this many */
     DIRECT_RUN = 128 << 10, /* bytes of a stretch for which a call of its own costs less than one more copy */
     SEGMENTS = 16           /* are looked at to know what stretches are like */
 };

@@ -32,7 +32,7 @@ static void send_frame(struct mur_peer *peer, int kind, const struct mur_file *f
     mur_send_control(peer, &frame, &content);
 }
 
-/* At rank 0. It may wrap, like the atomic one of a shared file state; who takes too much gives it back
+/* At rank 0. It may wrap, like the atomic pointer of a shared file state; a rank that takes too much gives it back
  * (mur_pointer_take). */
 static MPI_Offset advance(struct mur_file *file, MPI_Offset etypes)
 {
@@ -42,7 +42,7 @@ static MPI_Offset advance(struct mur_file *file, MPI_Offset etypes)
     return before;
 }
 
-/* At rank 0. Nobody asks about a file that is not open any more: who asks waits for the answer. */
+/* At rank 0. No rank asks about a file that is closed: a rank that asks waits for the answer. */
 static void asked(struct mur_peer *peer, const struct mur_frame *frame, const void *data)
 {
     struct mur_file *file = mur_file_of_context(frame->context);

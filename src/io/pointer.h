@@ -21,7 +21,7 @@ int mur_pointer_take(struct mur_file *file, MPI_Offset etypes, MPI_Offset *start
 /* Collective, with the same value at all ranks. */
 int mur_pointer_set(struct mur_file *file, MPI_Offset value);
 
-/* Collective: the ranks take so many etypes each, in their order, from where the pointer is. */
+/* Collective: in the order of the ranks, each takes `etypes` etypes from where the shared pointer is. */
 int mur_pointer_take_ordered(struct mur_file *file, int rc, MPI_Offset etypes, MPI_Offset *start);
 
 #endif

@@ -33,7 +33,7 @@ static struct mur_errhandler **slot_of_file(struct mur_file *file)
     return file ? &file->errhandler : &file_null_errhandler;
 }
 
-/* NULL for want of memory. */
+/* NULL: no memory. */
 static struct mur_errhandler *create(uint32_t serves, MPI_Errhandler *errhandler)
 {
     struct mur_errhandler *handler = mur_errhandler_create(serves);

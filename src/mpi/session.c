@@ -26,7 +26,7 @@ static const struct {
               {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
               {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
 
-/* Who asks for nothing may use threads as they like. */
+/* A session whose info does not name a thread level may use threads freely. */
 static int wanted_level(const struct mur_info *info)
 {
     const char *name = mur_info_get(info, "thread_level");

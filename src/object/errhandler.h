@@ -49,7 +49,7 @@ static inline void mur_errhandler_retain(struct mur_errhandler *handler)
 /* Drops a reference; the last one frees the handler. Predefined ones are never freed. */
 void mur_errhandler_release(struct mur_errhandler *handler);
 
-/* A handler that calls a user's function, with one handle. The caller sets `function`. NULL for want of memory. */
+/* A handler that calls a user's function, with one handle. The caller sets `function`. NULL: no memory. */
 struct mur_errhandler *mur_errhandler_create(uint32_t serves);
 
 /* Attaches `handler` in the place of *slot_p; the reference moves with it. */

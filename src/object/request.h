@@ -46,7 +46,7 @@ struct mur_request {
     struct mur_match_node match; /* of a receive that is posted */
     uint8_t is_complete;         /* set once, by progress; everything in `result` is final then */
     uint8_t operation;           /* enum mur_operation */
-    bool is_detached;            /* MPI_Request_free was called: freed by whoever completes it */
+    bool is_detached;            /* MPI_Request_free was called: the code that completes it frees it */
     bool is_dense;               /* data is one run of bytes at `buffer` */
     bool is_posted;              /* of a receive: `match` is in the table of posted receives */
     bool is_persistent;          /* completing makes it inactive */

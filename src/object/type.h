@@ -51,7 +51,7 @@ static inline struct mur_type *mur_type_find(MPI_Datatype handle)
     return mur_object_find(handle, MUR_KIND_TYPE);
 }
 
-/* A handle for the user, who takes over a reference with it. */
+/* A handle for the user; the reference passes to the handle. */
 static inline MPI_Datatype mur_type_hand_out(struct mur_type *type)
 {
     type->handles++;

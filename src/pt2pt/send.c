@@ -10,7 +10,7 @@
 #include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
 
-/* After so many eager sends progress is made once, so that a process which only sends hears what it is told. */
+/* A process that only sends makes progress once in this many eager sends, so that it receives acknowledgements. */
 enum { SENDS_A_LOOK = 256 };
 
 /* Bytes of data in count elements; an error when no memory could hold them. */

@@ -9,7 +9,7 @@
 #include "rma/control.h"
 #include "rma/way.h"
 
-/* Where so many bytes lie; NULL: ask the long way. Of dynamic windows no rank has a size. */
+/* Where `bytes` bytes lie; NULL: the caller takes the long way. A dynamic window has no size at any rank. */
 static inline char *mur_quick_memory(const struct mur_win *win, int rank, MPI_Aint displacement, MPI_Count bytes,
                                      MPI_Count *place)
 {

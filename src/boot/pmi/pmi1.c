@@ -373,7 +373,7 @@ static int spawn(struct mur_pmi *pmi, const struct mur_pmi_command *commands, in
     return rc ? rc : spawn_result(&reply);
 }
 
-/* One write, without waiting for whoever may be in the midst of a command: lines do not mix. */
+/* One write, without waiting for a thread in the midst of a command: lines do not mix. */
 static void abort_job(struct mur_pmi *pmi, int code, const char *text)
 {
     char command[64];

@@ -102,7 +102,7 @@ static void open_cells(struct mur_board *board)
     board->piece = piece_bytes(ranks);
 }
 
-/* A quarter of what a core has for itself: there is room left for what is added to it. */
+/* A quarter of a core's own cache, so that the data that are added to it fit as well. */
 static uint32_t measure_warm(void)
 {
     long bytes = sysconf(_SC_LEVEL2_CACHE_SIZE) / 4;

@@ -17,7 +17,7 @@
  * have passed the phase in which it was last read. The pieces of a pair are numbered, too; the receiver says how many
  * it has read.
  *
- * Who waits polls for a while, and sleeps in the end, like for messages; who posts wakes the sleepers. */
+ * A rank that waits polls for a while and then sleeps, as for messages; a rank that posts wakes the sleepers. */
 #ifndef MUR_ENGINE_BOARD_H
 #define MUR_ENGINE_BOARD_H
 
@@ -56,7 +56,7 @@ struct mur_board_line {
 
 struct mur_board_phase {
     _Atomic uint64_t value;    /* released; pairs with the acquire in mur_board_has_passed */
-    _Atomic uint32_t can_copy; /* of the counts of what a pair's receiver has read: it may copy from the sender */
+    _Atomic uint32_t can_copy; /* on a pair's counts of bytes read: the receiver may copy from the sender's memory */
     _Atomic uint64_t calls[MUR_BOARD_CALLS]; /* the latest collectives that the rank has begun, for those who wait */
     _Atomic uint64_t arrived; /* arrivals of the rank and of all below it in the tree (coll/board/tree.c);
                                * released, pairs with the acquire there */
@@ -102,7 +102,7 @@ struct mur_board_memory {
     _Atomic uint32_t users;      /* members that have not freed the communicator yet */
     _Atomic uint32_t half, warm; /* as below; the first to come measures */
     _Atomic uint32_t is_costly;  /* to write what others have read; see mur_board_write */
-    int32_t ranks;               /* room for so many */
+    int32_t ranks;               /* that it has room for */
     _Atomic uint32_t is_broken;  /* ranks have called what does not fit together */
     _Atomic uint64_t second;     /* token of the board for nonblocking collectives; released by the rank that made it,
                                   * pairs with the acquire in mur_board_second */
@@ -150,7 +150,7 @@ struct mur_board {
     struct mur_board *second;              /* for nonblocking collectives, once there has been one. Owned */
 };
 
-/* Bytes of shared memory for a board of so many ranks. */
+/* Bytes of shared memory that a board of `ranks` ranks needs. */
 size_t mur_board_bytes(int ranks);
 
 /* The board of a communicator whose ranks are `processes`, in memory that is all zero, or was a board before and has
@@ -160,8 +160,8 @@ struct mur_board *mur_board_open(struct mur_board_memory *memory, int rank, int 
 /* The same in the engine's common memory. */
 struct mur_board *mur_board_open_common(void *memory, int rank, int size, const int *processes);
 
-/* Memory for a new board of so many ranks: one that all have given up, or a new piece. NULL: none left. With `like` its
- * halves are those of that board: what fits into one fits into the other. */
+/* Memory for a new board of `ranks` ranks: a board that all its ranks have closed, or new memory. NULL: none left. With
+ * `like` its halves are those of that board: what fits into one fits into the other. */
 struct mur_board_memory *mur_board_allocate(int ranks, const struct mur_board *like, uint64_t *token);
 
 /* The board for nonblocking collectives of the same ranks, which the first of them to start one makes; all get the same

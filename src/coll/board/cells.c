@@ -6,8 +6,8 @@
  * Every pair of a collective that may exchange data does, if only an empty message. The sender says how long it is, and
  * the receiver goes by that: what does not fit into its block is read, and is an error.
  *
- * Large blocks are offered instead: sender and receiver copy chunks of them from buffer to buffer, whoever comes first,
- * if the system lets them; unless pieces are known to be faster (choose_way). Some memory cannot be reached from
+ * Large blocks are offered instead: sender and receiver copy chunks of them from buffer to buffer, the first to come
+ * first, if the system lets them; unless pieces are known to be faster (choose_way). Some memory cannot be reached from
  * another process though other memory can (of devices, or secret): if a chunk cannot be copied, both ends count the
  * rest of the offer as done, and the sender sends the whole block again in pieces. */
 #include "coll/board/run.h"
@@ -117,7 +117,8 @@ static bool has_read(struct mur_board *board, size_t pair, struct mur_board_chan
     return channel->read >= number;
 }
 
-/* For one more head. Who has filled all waits until half of them have been read: many operations for one wait. */
+/* Room for one more head. A sender that has filled all heads waits until half of them are read, so one wait serves many
+ * operations. */
 static bool has_room(struct mur_board *board, size_t pair, struct mur_board_channel *channel)
 {
     return channel->sent - channel->read < board->depth ||
@@ -156,7 +157,8 @@ static int local_of(const struct mur_board_op *op, int rank)
     return mur_node.local_of[op->board->processes[rank]];
 }
 
-/* Where all exchange something, everybody reads a half and writes a half; otherwise whoever comes first does more. */
+/* Where all ranks exchange data, each side copies half of each block; otherwise the side that comes first copies more.
+ */
 static size_t chunk_of(const struct mur_board_op *op, size_t bytes)
 {
     bool is_exchange = op->c.kind == MUR_ALLTOALL || op->c.kind == MUR_ALLGATHER;
@@ -211,7 +213,7 @@ static bool has_failed(const struct mur_board_head *head)
     return mur_claim_has_failed(&head->offer.claim);
 }
 
-/* Counts a chunk; whoever sees all of them counted sees whether one has failed. */
+/* Counts a chunk; the release lets a side that sees all chunks counted see whether one has failed. */
 static void finish_chunk(struct mur_board_head *head, bool is_copied)
 {
     if (!is_copied)
@@ -293,7 +295,7 @@ static void take_time(struct mur_board_channel *channel, size_t bytes)
     channel->began = 0;
 }
 
-/* The receiver has read the offer, or one of both has failed at it: then it was in vain, and pieces follow. */
+/* The receiver has read the offer, or a side could not copy: then the data follow in pieces. */
 static void end_offer(struct mur_board_channel *channel, size_t bytes)
 {
     channel->is_refused = has_failed(channel->offered);

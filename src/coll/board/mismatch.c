@@ -6,10 +6,10 @@
  * that takes itself for the root of a broadcast reads nobody's data: so the calls of collectives without a root have a
  * sum of all roots before in its place, and two roots show in the next of these.
  *
- * Where ranks take different ways they wait for each other in vain: so each announces what it begins, and who has
- * waited for long looks at the others before it goes to sleep; the last to do so sees what they have announced. Then
- * the board is given up: all that wait there, or come later, get an error. After a large one, for which nobody may have
- * waited, each looks at the others. */
+ * Ranks that take different ways would wait for each other for ever: so each announces what it begins, and a rank that
+ * has waited for long looks at the others before it goes to sleep; the last to do so sees what they have announced.
+ * Then the board is given up: all that wait there, or come later, get an error. After a large one, for which nobody may
+ * have waited, each looks at the others. */
 #include <stdio.h>
 
 #include "base/error.h"
@@ -127,7 +127,7 @@ static bool differs_from_any(struct mur_board_op *op)
     return false;
 }
 
-/* Whoever is asleep must see it, too. Whoever reads what is written after this knows it. */
+/* Sleepers must see it, too. A rank that reads anything written after this sees it. */
 static void break_board(const struct mur_board *board)
 {
     atomic_store_explicit(&board->memory->is_broken, 1, memory_order_relaxed);

@@ -2,7 +2,7 @@
 /* Reductions of two ranks. Each is responsible for one part of the result (of a reduce, the root for all of it; of a
  * reduce-scatter, for its block): it gets the other's data of that part in a half of the board, adds its own to them
  * there, and copies the sum out; then the other does, too, from the same place. So every byte that crosses from core to
- * core does so once there and once back, and whoever writes to a line was the last to have it. */
+ * core does so once there and once back, and the rank that writes to a line was the last to have it. */
 #include "coll/board/run.h"
 
 #include "base/copy.h"

@@ -66,7 +66,7 @@ MUR_BOARD_ALGORITHM(chain);      /* chain.c: from rank to rank */
 MUR_BOARD_ALGORITHM(pair);       /* pair.c: between two ranks */
 MUR_BOARD_ALGORITHM(cells);      /* cells.c: blocks, each pair for itself */
 
-/* Whether each of so many ranks is to look at a few others only. */
+/* Whether each rank looks at a few others only (in a tree), since there are more than MUR_COLL_FLAT. */
 static inline bool mur_board_is_crowded(const struct mur_comm *comm)
 {
     return comm->size > mur_settings.coll_flat;
@@ -89,7 +89,7 @@ void mur_board_read(struct mur_board_op *op);
 
 /* mismatch.c: what a rank calls, as one word, asked for once; comparing it with what the ranks first to last have
  * written in their lines, or announced; announcing it; looking at what the others have announced after a large one;
- * and, while waiting, whether that is in vain, as somebody has announced something else. Then the board is broken, and
+ * and, while waiting, whether a rank has announced another operation. Then the board is broken, and
  * all else on it is refused. All errors are in op->error. */
 uint64_t mur_board_call(struct mur_board_op *op);
 void mur_board_compare(struct mur_board_op *op, int first, int last);
@@ -106,13 +106,13 @@ bool mur_board_take_half(struct mur_board_op *op);
 /* Begins another use of the memory of the halves; false while that is not possible. */
 bool mur_board_end_halves(struct mur_board_op *op, enum mur_board_use use);
 
-/* Where so many bytes of the next half are to be used. */
+/* Where the next half has room for `bytes` bytes. */
 static inline char *mur_board_half(const struct mur_board *board, size_t bytes)
 {
     return board->halves[board->turn] + (bytes <= board->warm ? board->place : 0);
 }
 
-/* Ends a piece in which all ranks have passed, or will pass, so many phases. */
+/* Ends a piece in which every rank passes `phases` phases. */
 void mur_board_leave_half(struct mur_board_op *op, int phases);
 
 /* Copying between users' buffers and runs of bytes. */

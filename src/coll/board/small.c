@@ -190,8 +190,8 @@ void mur_board_read(struct mur_board_op *op)
     }
 }
 
-/* Takes the next number: false while somebody may still read what was posted `depth` numbers before. Who has come to
- * that waits until half of the ring is free: many operations for one wait. */
+/* Takes the next number: false while a rank may still read what was posted `depth` numbers before. A rank that has come
+ * to that waits until half of the ring is free: many operations for one wait. */
 static bool take_number(struct mur_board_op *op, uint64_t depth)
 {
     struct mur_board *board = op->board;

@@ -32,7 +32,7 @@ static size_t place_of(struct mur_board *board, size_t piece)
     return board->stream;
 }
 
-/* Whether the root may write there. Who has to wait does so until half of the lap is free. */
+/* Whether the root may write there. A root that has to wait does so until half of the lap is free. */
 static bool is_free(struct mur_board_op *op, size_t place)
 {
     struct mur_board *board = op->board;

@@ -26,7 +26,7 @@ static bool is_inline(MPI_Count bytes)
     return bytes <= INLINE_MOST;
 }
 
-/* The room that a parcel takes whose block is expected to be of so many bytes. */
+/* The bytes that a parcel takes if its block has `bytes` bytes. */
 static MPI_Count parcel_bytes(MPI_Count bytes)
 {
     return HEADER + (is_inline(bytes) ? bytes : 0);

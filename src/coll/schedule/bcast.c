@@ -28,7 +28,7 @@ void mur_coll_bcast(struct mur_schedule *s, void *buffer, MPI_Count count, struc
     }
 }
 
-/* Where piece i of so many begins. */
+/* Where piece i of `pieces` begins. */
 static MPI_Count piece(MPI_Count bytes, int i, int pieces)
 {
     return (MPI_Count)((__int128)bytes * i / pieces);

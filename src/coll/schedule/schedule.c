@@ -513,7 +513,7 @@ static bool finish_round(struct mur_schedule *schedule)
     return true;
 }
 
-/* The same of what is ahead, when there are no more rounds. */
+/* The same for operations started ahead, when there are no more rounds. */
 static bool finish_ahead(struct mur_schedule *schedule)
 {
     for (int i = 0; schedule->has_ahead && i < schedule->next; i++)

@@ -157,7 +157,7 @@ void mur_schedule_hold(struct mur_schedule *schedule, struct mur_type *type);
 void mur_schedule_fail(struct mur_schedule *schedule, int code);
 void mur_schedule_no_memory(struct mur_schedule *schedule);
 
-/* The same of what its steps find, but the rest is still to be done. */
+/* The same for an error that its steps find; the remaining steps are still done. */
 void mur_schedule_mar(struct mur_schedule *schedule, int code);
 
 void mur_schedule_call(struct mur_schedule *schedule, mur_step_function *call, void *argument);

@@ -22,7 +22,7 @@ void mur_tree_chain(struct mur_tree *tree, int rank, int size, int root);
  * that of ranks where nodes are contiguous and the root is rank 0. */
 void mur_tree_of_nodes(struct mur_tree *tree, const struct mur_nodes *nodes, int rank, int root);
 
-/* Pieces are of so many bytes at most (of one element at least); 0: the whole is one. */
+/* The largest piece in bytes (a piece has at least one element); 0: all data are one piece. */
 void mur_tree_bcast(struct mur_schedule *s, const struct mur_tree *tree, void *buffer, MPI_Count count,
                     struct mur_type *type, size_t piece);
 

@@ -76,7 +76,7 @@ static inline unsigned char *memory_at(const struct mur_payload_ring *ring, uint
     return ring->memory + (ring->is_downward ? ring->bytes - at - rounded(bytes) : at);
 }
 
-/* Whether a record with so many bytes of data is a whole line. */
+/* Whether a record with `bytes` bytes of data takes a whole cache line. */
 static inline bool takes_line(uint32_t bytes)
 {
     return bytes - (MUR_HALF_BYTES + 1) < MUR_RECORD_BYTES - MUR_HALF_BYTES;
@@ -115,7 +115,7 @@ static __attribute__((noinline)) void look_up_consumed(struct mur_lane_out *out)
         out->ring[i].consumed = atomic_load_explicit(&lane->consumed_bytes[i], memory_order_acquire);
 }
 
-/* The next record, and where it starts, if the frame has so many bytes of data. NULL: there is no room. */
+/* The next free record for a frame with `bytes` bytes of data, and where it starts. NULL: the ring is full. */
 static inline struct mur_record *find_record(struct mur_lane_out *out, uint32_t bytes, uint64_t *half)
 {
     bool is_express =

@@ -43,7 +43,7 @@
 #define MUR_HALF_LINE     32
 #define MUR_HALF_BYTES    8    /* data in a record of half a line */
 #define MUR_RECORD_BYTES  40   /* in one of a whole line */
-#define MUR_SILENT_PASSES 4096 /* a lane that had nothing for so many polls may be parked */
+#define MUR_SILENT_PASSES 4096 /* a lane that was empty in this many polls may be parked */
 #define MUR_RENEWAL       ((uint64_t)1 << 30)
 
 struct mur_record {

@@ -77,7 +77,7 @@ static void free_segment(struct mur_out_segment *segment)
     }
 }
 
-/* Memory at the end of the stream for so many bytes in one piece; counted as queued. */
+/* Memory for `bytes` bytes in one piece at the end of the stream; counts them as queued. */
 static char *reserve(struct mur_link *link, size_t bytes)
 {
     struct mur_out_segment *segment = link->last;
