@@ -19,7 +19,7 @@ configured = $(shell sed -n 's/^CMAKE_INSTALL_PREFIX:PATH=//p' $(BUILD)/CMakeCac
 PREFIX ?= $(or $(configured),/usr/local)
 export BUILD
 
-sources = $(shell find src launch checkpoint mpijob compat tests bench examples tools -name '*.[ch]' 2>/dev/null)
+sources = $(shell find src launch libmurmur mpijob compat tests bench examples tools -name '*.[ch]' 2>/dev/null)
 
 .PHONY: all demo test test-libraries soak positions bench install dist package package-check format lint clean
 all:

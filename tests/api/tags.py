@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
-"""Checks that no tag of a struct, union or enum that begins with mur_ is defined twice in src/, launch/, checkpoint/, compat/ and mpijob/, so that a
+"""Checks that no tag of a struct, union or enum that begins with mur_ is defined twice in src/, launch/, libmurmur/, compat/ and mpijob/, so that a
 reader who looks for one finds the one: tags.py ROOT"""
 
 import collections
@@ -14,7 +14,7 @@ DEFINITION = re.compile(r'^\s*(?:typedef\s+|static\s+|const\s+)*(?:struct|union|
 def main():
     root = pathlib.Path(sys.argv[1])
     places = collections.defaultdict(list)
-    for part in ('src', 'launch', 'checkpoint', 'compat', 'mpijob'):
+    for part in ('src', 'launch', 'libmurmur', 'compat', 'mpijob'):
         for path in sorted((root / part).rglob('*.[ch]')):
             for match in DEFINITION.finditer(path.read_text()):
                 places[match.group(1)].append(path.relative_to(root).as_posix())

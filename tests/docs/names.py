@@ -11,7 +11,7 @@ import os
 import re
 import sys
 
-CODE = ("src", "launch", "checkpoint", "mpijob", "api", "compat", "tests", "bench", "tools", "examples", "cmake")
+CODE = ("src", "launch", "libmurmur", "mpijob", "api", "compat", "tests", "bench", "tools", "examples", "cmake")
 COMMENT = {".c": r"/\*.*?\*/", ".h": r"/\*.*?\*/", ".py": r"#[^\n]*|\"\"\".*?\"\"\"", ".sh": r"#[^\n]*", ".txt": r"#[^\n]*",
            ".cmake": r"#[^\n]*"}
 FILE = re.compile(r"(?<![\w/.<*-])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:c|h|py))\b(?!\.)")
