@@ -27,5 +27,5 @@ is_right() {
     [ "$(grep sum out)" = "$(grep sum undisturbed)" ] || fail "$1: $(cat out) instead of $(cat undisturbed)"
 }
 
-# DIRECTORY...: the whole snapshots there; the others of a killed job may have begun one more.
-whole() { ls "$@" | grep 'app-[0-9]*$' | sort | tr '\n' ' '; }
+# DIRECTORY...: the whole snapshots there. A killed job may have begun one more, or not have removed the oldest yet.
+whole() { ls "$@" | grep 'app-[0-9]*$' | sort -V | tr '\n' ' '; }

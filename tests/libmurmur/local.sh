@@ -20,7 +20,7 @@ for redundancy in none partner xor; do
     order=(0 1 2)
     rm -rf a b c kept
     on_three $redundancy "$redundancy: killed" 137 save=7 die=30:3
-    [ "$(whole a b c)" = "app-2 app-2 app-2 app-3 app-3 app-3 " ] || fail "$redundancy: which are kept: $(ls a b c)"
+    [[ $(whole a b c) == *"app-2 app-2 app-2 app-3 app-3 app-3 " ]] || fail "$redundancy: which are there: $(ls a b c)"
     mkdir kept
     cp -a a b c kept
     export MUR_CKPT_RESTART=latest
@@ -81,7 +81,7 @@ fi
 export MUR_CKPT_PREFIX=$scratch/common MUR_CKPT_FLUSH=2 MUR_CKPT_RESTART=none
 rm -rf a b c
 on_three none "both levels: killed" 137 save=7 die=30:3
-[ "$(whole common)" = "app-0 app-2 " ] || fail "what goes to the prefix: $(ls common)"
+[[ $(whole common) == *"app-0 app-2 " ]] || fail "what goes to the prefix: $(ls common)"
 export MUR_CKPT_RESTART=latest
 rm -rf b
 on_three none "both levels: one is lost" 0

@@ -10,8 +10,9 @@ MUR_CKPT_RESTART=latest ends "nothing to start from" 0 -n 4 "$steps" 40
 is_right "nothing to start from" -1
 
 ends "killed" 137 -n 4 "$steps" 40 save=3 die=20:2
-[ "$(whole "$MUR_CKPT_PREFIX")" = "app-4 app-5 " ] || fail "which are kept: $(ls "$MUR_CKPT_PREFIX")"
+[[ $(whole "$MUR_CKPT_PREFIX") == *"app-4 app-5 " ]] || fail "which are there: $(ls "$MUR_CKPT_PREFIX")"
 cp -a "$MUR_CKPT_PREFIX" kept
+rm -rf kept/app-[0-3] kept/*.partial
 export MUR_CKPT_RESTART=latest
 for ranks in 4 6 1 5; do
     ends "on $ranks ranks" 0 -n $ranks "$steps" 40
@@ -20,9 +21,12 @@ done
 MUR_CKPT_RESTART=4 ends "the older one" 0 -n 2 "$steps" 40
 is_right "the older one" 15
 ends "killed again, on the way" 137 -n 6 "$steps" 40 save=4 die=33:0
-[ "$(whole "$MUR_CKPT_PREFIX")" = "app-8 app-9 " ] || fail "the numbers go on: $(ls "$MUR_CKPT_PREFIX")"
+[[ $(whole "$MUR_CKPT_PREFIX") == *"app-8 app-9 " ]] || fail "the numbers go on: $(ls "$MUR_CKPT_PREFIX")"
 ends "the second restart" 0 -n 3 "$steps" 40
 is_right "the second restart" 32
+ends "the third restart, to the end" 0 -n 5 "$steps" 44 save=4
+grep -qx "from 32" out || fail "the third restart: $(cat out)"
+[ "$(ls "$MUR_CKPT_PREFIX" | tr '\n' ' ')" = "app-11 app-12 " ] || fail "which are kept: $(ls "$MUR_CKPT_PREFIX")"
 
 # What was altered is noticed, and the older one taken.
 again() {
