@@ -43,6 +43,9 @@ enum mur_wait_kind {
     MUR_WAIT_KINDS,
 };
 
+/* The word that says in which call the rank is: twice its number, and one while it is inside. */
+enum { MUR_LOOK_INSIDE = 1 };
+
 enum { MUR_LOOK_NONE = -1, MUR_LOOK_ANY = -2, MUR_LOOK_FOREIGN = -3 };
 
 /* One thing that a rank waits for. What it does not have is 0, or MUR_LOOK_NONE where 0 has a meaning. */
@@ -77,21 +80,36 @@ struct mur_look_hold {
     uint32_t is_exclusive, unused;
 };
 
+/* An array of structures in the rank's memory, and where in each of them numbers of 64 bits are that readers want. */
+enum { MUR_LOOK_COLUMNS = 3, MUR_LOOK_RECORD = 32 };
+struct mur_look_table {
+    uint64_t at; /* 0: there is none */
+    uint32_t rows, row_bytes;
+    uint32_t columns[MUR_LOOK_COLUMNS]; /* bytes from the start of a row */
+    uint32_t unused;
+};
+
 struct mur_look {
-    uint32_t form, calls;     /* MUR_LOOK_FORM, MUR_CALLS_VERSION */
-    uint32_t bytes;           /* of all this */
-    uint32_t counter_bytes;   /* of struct mur_counters */
-    uint64_t call_at;         /* where the word of mur_lock is; 0: MPI is still being set up */
-    uint64_t counters_at;     /* where mur_counters is */
-    uint64_t began;           /* MPI, by mur_clock_ns, as all times here */
-    _Atomic uint32_t version; /* of what follows; odd while it is written */
-    uint32_t call;            /* the call that rests, or that rested last */
-    _Atomic uint64_t since;   /* when the latest wait that rested began; 0: none has */
-    _Atomic uint64_t until;   /* when its latest rest ended; 0: it rests */
-    uint64_t described;       /* when it was described; before `since`: it has not been */
-    uint64_t slept;           /* when the latest rest began */
-    uint32_t is_any;          /* one of the things that are waited for is enough */
-    uint32_t wait_count;      /* things that are waited for; the first of them are */
+    uint32_t form, calls;   /* MUR_LOOK_FORM, MUR_CALLS_VERSION */
+    uint32_t bytes;         /* of all this */
+    uint32_t counter_bytes; /* of struct mur_counters */
+    uint64_t call_at;       /* where the word of mur_lock is; 0: MPI is still being set up */
+    uint64_t counters_at;   /* where mur_counters is */
+    /* Positions that transports keep anyway, and what is counted of large messages: */
+    struct mur_look_table lanes; /* by local rank: records, counted in MUR_LOOK_RECORD bytes, and bytes by two rings */
+    struct mur_look_table peers; /* by rank: the address of the transport, and of its link to the rank */
+    uint64_t network_at;         /* the address of the network's transport, */
+    uint64_t link_queued;        /* and where in a link of it the bytes that were ever sent are */
+    struct mur_look_table large; /* by rank: messages that were announced first, and their bytes */
+    uint64_t began;              /* MPI, by mur_clock_ns, as all times here */
+    _Atomic uint32_t version;    /* of what follows; odd while it is written */
+    uint32_t call;               /* the call that rests, or that rested last */
+    _Atomic uint64_t since;      /* when the latest wait that rested began; 0: none has */
+    _Atomic uint64_t until;      /* when its latest rest ended; 0: it rests */
+    uint64_t described;          /* when it was described; before `since`: it has not been */
+    uint64_t slept;              /* when the latest rest began */
+    uint32_t is_any;             /* one of the things that are waited for is enough */
+    uint32_t wait_count;         /* things that are waited for; the first of them are */
     struct mur_look_wait waits[MUR_LOOK_WAITS];
     uint32_t message_count, hold_count;
     struct mur_look_message messages[MUR_LOOK_MESSAGES];

@@ -66,6 +66,11 @@ int mur_engine_start(int size, size_t common_bytes)
         munmap(mur_engine.peers, bytes);
         return rc;
     }
+    mur_look.peers =
+        (struct mur_look_table){.at = (uintptr_t)mur_engine.peers,
+                                .rows = (uint32_t)size,
+                                .row_bytes = sizeof *mur_engine.peers,
+                                .columns = {offsetof(struct mur_peer, transport), offsetof(struct mur_peer, link)}};
     mur_rest_setup();
     return mur_engine.network ? mur_boot_settle() : MPI_SUCCESS;
 }

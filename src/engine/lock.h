@@ -10,6 +10,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "boot/look.h"
+
 /* The words that every call writes and reads do not lie at the beginning of their line, where words that ranks share
  * have theirs: a processor takes a load for that of a store under way whose address ends in the same 12 bits, and waits
  * for it. (MPI_Win_lock and unlock took 22 ns instead of 16 where the linker had put the two so.) */
@@ -35,7 +37,7 @@ extern struct mur_lock mur_lock;
 _Static_assert(offsetof(struct mur_lock, is_used) % 64 >= 32, "these words lie in the second half of a line");
 
 /* The word `call`: twice the number of a call (mur_call_names), and one while a thread is inside. */
-enum { MUR_INSIDE = 1 };
+enum { MUR_INSIDE = MUR_LOOK_INSIDE };
 
 void mur_engine_lock_slow(void);
 void mur_engine_enter_slow(uint32_t call);

@@ -172,6 +172,11 @@ static int make_peers(void)
     mur_pt2pt_peers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
     if (mur_pt2pt_peers == MAP_FAILED)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", mur_process.size);
+    mur_look.large = (struct mur_look_table){
+        .at = (uintptr_t)mur_pt2pt_peers,
+        .rows = (uint32_t)mur_process.size,
+        .row_bytes = sizeof *mur_pt2pt_peers,
+        .columns = {offsetof(struct mur_pt2pt_peer, announced), offsetof(struct mur_pt2pt_peer, announced_bytes)}};
     mur_engine.peer_renewed = peer_renewed;
     return MPI_SUCCESS;
 }

@@ -470,7 +470,8 @@ static void describe_schedule(const void *what)
     const struct mur_schedule *schedule = what;
     struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_COLLECTIVE, schedule->owner);
 
-    wait->number = schedule->tag < TAGS ? (uint64_t)schedule->tag + 1 : 0;
+    if (!schedule->request) /* a blocking one: of the user's they are counted for tools, else all are by their tags */
+        wait->number = schedule->is_strict ? schedule->owner->collectives : (uint64_t)schedule->tag + 1;
     wait->round = 0;
     for (int i = 0; i < schedule->round; i++)
         wait->round += schedule->steps[i].kind == MUR_STEP_FENCE;
