@@ -144,9 +144,23 @@ static bool all_wait_for(const struct collector *c, const int *ranks, int count,
     return true;
 }
 
+static bool takes_any(const struct collector *c, const int *ranks, int count)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < state_of(c, ranks[i])->shown; k++)
+            if (state_of(c, ranks[i])->waits[k].peer == MUR_LOOK_ANY)
+                return true;
+    return false;
+}
+
 static void explain_circle(struct collector *c, const int *ranks, int count)
 {
-    if (all_wait_for(c, ranks, count, MUR_WAIT_RECEIVE)) {
+    if (takes_any(c, ranks, count)) {
+        fputs("whoever could send what these wait for, from any rank, waits as well", c->out);
+    } else if (count == 1) {
+        fputs("it waits for itself, ", c->out);
+        mur_words_short(c->out, state_of(c, ranks[0]));
+    } else if (all_wait_for(c, ranks, count, MUR_WAIT_RECEIVE)) {
         fputs("each receives from the next, and nobody sends", c->out);
     } else if (all_wait_for(c, ranks, count, MUR_WAIT_SEND)) {
         fputs("each sends to the next, and nobody receives", c->out);
@@ -251,7 +265,8 @@ static void tell_late(struct collector *c, const bool *is_in, const bool *is_lat
     mur_words_ranks(c->out, is_in, c->size);
     fprintf(c->out, in == 1 ? " waits in %s (" : ") wait in %s (", call ? call : "MPI");
     if (wait->number)
-        fprintf(c->out, "call %" PRIu64 " on ", wait->number);
+        fprintf(c->out, "call %" PRIu64 " ", wait->number);
+    fputs("on ", c->out);
     mur_words_comm(c->out, wait);
     fputs("), to which ", c->out);
     for (int rank = 0; rank < c->size; rank++) {

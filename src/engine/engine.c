@@ -115,6 +115,8 @@ void mur_describe_ending(const void *nothing)
     (void)nothing;
     for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged)
         mur_rest_miss(wait, peer->process);
+    if (mur_rest_sends)
+        mur_rest_sends();
 }
 
 void mur_engine_drain(void)

@@ -18,6 +18,7 @@
 #define LONG_NS (UINT64_C(1000000) * MUR_LOOK_WAIT_MS)
 
 void (*mur_rest_messages)(void);
+void (*mur_rest_sends)(void);
 void (*mur_rest_holds)(void);
 
 static uint64_t began; /* the wait that is shown, or was last */

@@ -29,6 +29,7 @@ void mur_rest_name(struct mur_look_wait *wait, const char *name);
 /* What adds the rest to a description: messages that wait (match), locks that are held (rma). Set at start, by the
  * parts that know them. */
 extern void (*mur_rest_messages)(void);
+extern void (*mur_rest_sends)(void); /* that nobody waits for any more, but this process at its end (object) */
 extern void (*mur_rest_holds)(void);
 
 /* The engine can be looked at from now on. */

@@ -102,6 +102,14 @@ void mur_describe_requests(const void *what)
     }
 }
 
+void mur_look_sends(void)
+{
+    for (const struct mur_request *request = mur_pool_next(&mur_request_pool, NULL); request;
+         request = mur_pool_next(&mur_request_pool, request))
+        if (request->operation == MUR_SEND && request->peer && !request->is_complete)
+            describe_send(request);
+}
+
 void mur_describe_traffic(const void *what)
 {
     const struct mur_comm *comm = what;

@@ -29,6 +29,9 @@ mur_describer mur_describe_request;  /* a struct mur_request */
 mur_describer mur_describe_requests; /* a struct mur_request_list */
 mur_describer mur_describe_traffic;  /* a struct mur_comm: all that is under way on it */
 
+/* The sends that have not been taken yet. */
+void mur_look_sends(void);
+
 /* Set by those who perform collectives: describes the operation behind a request; false: it is none of theirs. */
 enum { MUR_LOOK_PERFORMERS = 3 };
 extern bool (*mur_look_performers[MUR_LOOK_PERFORMERS])(const struct mur_request *request);

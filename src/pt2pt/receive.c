@@ -12,6 +12,7 @@
 #include "boot/process.h"
 #include "datatype/layout.h"
 #include "engine/lock.h"
+#include "object/look.h"
 #include "pt2pt/flow.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/peer.h"
@@ -200,6 +201,7 @@ static void describe_messages(void)
 int mur_pt2pt_setup(void)
 {
     mur_rest_messages = describe_messages;
+    mur_rest_sends = mur_look_sends;
     mur_engine.handlers[MUR_FRAME_EAGER] = arrived;
     mur_engine.placers[MUR_FRAME_EAGER] = place;
     mur_engine.handlers[MUR_FRAME_READY] = arrived;

@@ -50,6 +50,10 @@ hangs 4 all "0 → 1 → 2 → 3 → 0: each receives" "in MPI_Waitall, for 3 th
 hangs 4 any "0 → 1 → 2 → 3 → 0: each receives" "in MPI_Waitany, for one of 3 things: a message from 1, tag 0"
 hangs 4 locks "0 → 1 → 0: each waits for a lock that the next one holds"
 
+hangs 3 self "0 → 0: it waits for itself, in MPI_Recv" "2 → 2: it waits for itself"
+hangs 3 any_source "whoever could send what these wait for, from any rank, waits as well"
+hangs 2 ending "0 → 1 → 0: each waits for the next: rank 0 is in MPI_Finalize" "one from 0, tag 1, of 4194304 bytes"
+
 # ---- the odd rank ----
 hangs 8 barrier "ranks 0-6: in MPI_Barrier on MPI_COMM_WORLD (call 4), for rank 7" \
     "7 ranks (0-6) wait in MPI_Barrier (call 4 on MPI_COMM_WORLD), to which rank 7 has not come: rank 7 is computing"

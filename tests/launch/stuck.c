@@ -288,6 +288,30 @@ static void split(void)
     receive(size - 1, 1);
 }
 
+/* Each receives from itself, or from anybody. */
+static void self(void)
+{
+    receive(rank, 1);
+}
+
+static void any_source(void)
+{
+    receive(MPI_ANY_SOURCE, MPI_ANY_TAG);
+}
+
+/* Rank 0 leaves while rank 1 has not taken its message, and waits for another one of it. */
+static void ending(void)
+{
+    MPI_Request request;
+
+    if (rank == 1)
+        receive(0, 7);
+    if (rank)
+        return;
+    MPI_Isend(buffer, sizeof buffer / sizeof buffer[0], MPI_INT, 1, 1, MPI_COMM_WORLD, &request);
+    MPI_Request_free(&request);
+}
+
 /* The last rank has left. */
 static void finalize(void)
 {
@@ -323,6 +347,9 @@ static const struct {
     {"file_write", file_write},
     {"split", split},
     {"finalize", finalize},
+    {"self", self},
+    {"any_source", any_source},
+    {"ending", ending},
 };
 
 int main(int argc, char **argv)
