@@ -8,6 +8,8 @@ have two bodies, each with the types of its form. Functions that return no error
 arguments as in mpi.h.
 """
 
+import zlib
+
 import model
 from header import wrapped
 from model import spaced
@@ -66,6 +68,33 @@ def bodies():
             lines.append(wrapped(f'{spaced(function.result or "int", body_name(function, large))}'
                                  f'({parameters or "void"});'))
     return '\n'.join(lines + ['', '#endif', ''])
+
+
+def number(function):
+    """The name of the function's number."""
+    return function.name.replace('MPI_', 'MUR_CALL_').upper()
+
+
+def calls_header():
+    """The numbers of the functions, by which the library and the launcher say in which one a rank is."""
+    functions = model.read_functions()
+    lines = ['/* SPDX-License-Identifier: BSD-3-Clause */',
+             '/* The functions by number. Generated from api/functions.txt; do not edit. */',
+             '#ifndef MUR_BOOT_CALLS_H', '#define MUR_MPI_CALLS_H', '', '#include <stdint.h>', '',
+             'enum mur_call_number {', '    MUR_CALL_NONE,']
+    lines += [f'    {number(f)},' for f in functions]
+    version = zlib.crc32(' '.join(f.name for f in functions).encode())
+    return '\n'.join(lines + ['    MUR_CALL_NUMBERS,', '};', '',
+                              '/* Other for other numbers. */', f'#define MUR_CALLS_VERSION UINT32_C({version:#x})', '',
+                              'extern const char *const mur_call_names[]; /* [MUR_CALL_NUMBERS], "MPI_Send"; the first is NULL */',
+                              '', '#endif', ''])
+
+
+def calls_source():
+    lines = ['/* SPDX-License-Identifier: BSD-3-Clause */',
+             '/* The functions by number. Generated from api/functions.txt; do not edit. */',
+             '#include "boot/calls.h"', '', '#include <stddef.h>', '', 'const char *const mur_call_names[] = {', '    NULL,']
+    return '\n'.join(lines + [f'    "{f.name}",' for f in model.read_functions()] + ['};', ''])
 
 
 def call_expression(function, large):
@@ -190,7 +219,7 @@ def checks(function, large):
             any(is_decoded(p) and p.kind_name in ('win', 'file') for p in parameters):
         call = f'mur_called({call})'
     # What is legal at any time takes care of threads itself; the rest holds the engine's lock.
-    return expressions + [f'(code = {call if function.is_any_time else f"MUR_LOCKED({call})"})']
+    return expressions + [f'(code = {call if function.is_any_time else f"MUR_LOCKED({number(function)}, {call})"})']
 
 
 def show(p):
@@ -302,7 +331,7 @@ def entry(function, large, stem, index):
         failed = f'mur_entry_fail(&{stem}_calls[{index}], code, NULL)'
     if function.fails_together:
         # The first two: the phase, and the handle of those who wait for this rank.
-        refuse = f'(void)MUR_LOCKED({refusal(function, large)});'
+        refuse = f'(void)MUR_LOCKED({number(function)}, {refusal(function, large)});'
         lines += guard(expressions[:2], failed) + guard(expressions[2:-1], failed, refuse)
         expressions = expressions[-1:]
     lines += guard(expressions, failed)
@@ -318,7 +347,7 @@ def chapter_entries(chapter):
     lines = ['/* SPDX-License-Identifier: BSD-3-Clause */',
              f'/* The entry points of the chapter "{chapter}". Generated from api/functions.txt; do not edit. */',
              '#pragma GCC visibility push(default)', '#include "mpi.h"', '#pragma GCC visibility pop', '',
-             '#include "mpi/bodies.h"', '#include "mpi/check.h"', '#include "mpi/entry.h"', '']
+             '#include "mpi/bodies.h"', '#include "boot/calls.h"', '#include "mpi/check.h"', '#include "mpi/entry.h"', '']
     for function in functions:
         stem = function.name[len('MPI_'):].lower()
         if is_direct(function):

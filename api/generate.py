@@ -36,6 +36,8 @@ def generate_all(directory):
     directory = pathlib.Path(directory)
     write(directory / 'include/mpi.h', header.header())
     write(directory / 'generated/mpi/bodies.h', entries.bodies())
+    write(directory / 'generated/boot/calls.h', entries.calls_header())
+    write(directory / 'generated/boot/calls.c', entries.calls_source())
     write(directory / 'generated/mpi/constants.c', entries.constant_table())
     write(directory / 'generated/mpi/door.h', doors.table_header())
     write(directory / 'generated/mpi/door.c', doors.table_source())
@@ -53,7 +55,7 @@ def generate_all(directory):
 
 
 def sources():
-    print(';'.join(['mpi/constants.c', 'mpi/door.c'] + [f'mpi/entry_{chapter}.c' for chapter in entries.chapters()]), end='')
+    print(';'.join(['boot/calls.c', 'mpi/constants.c', 'mpi/door.c'] + [f'mpi/entry_{chapter}.c' for chapter in entries.chapters()]), end='')
 
 
 def fortran_sources():

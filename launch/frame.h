@@ -15,8 +15,12 @@
 enum mur_tree_frame_kind {
     MUR_FRAME_SIGNAL = 1, /* to the agent: pass `signal` to all ranks */
     MUR_FRAME_END,        /* to the agent: send `signal`, kill what is left after `grace_ms` */
-    MUR_FRAME_STARTED,    /* from the agent: `rank` runs as `pid` (only for a verbose job) */
-    MUR_FRAME_FAILURE,    /* from the agent: see `cause` */
+    MUR_FRAME_LOOK,       /* to the agent: tell what each rank is doing; `code` numbers the question */
+    MUR_FRAME_STATE,    /* from the agent: the answer for `rank`: `text` is a struct mur_rank_state (status/state.h) */
+    MUR_FRAME_TRAFFIC,  /* from the agent, before that: what `rank` has sent to whom, struct mur_rank_traffic in `text`
+                         */
+    MUR_FRAME_STARTED,  /* from the agent: `rank` runs as `pid` (only for a verbose job) */
+    MUR_FRAME_FAILURE,  /* from the agent: see `cause` */
     MUR_FRAME_EXITED,   /* from the agent: `rank` ended by `signal` or with `code` (only for a job that shows exits) */
     MUR_FRAME_STANDING, /* from the agent of the host that has `rank`: see `standing` */
     MUR_FRAME_DONE,     /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
@@ -61,10 +65,11 @@ struct mur_tree_frame {
     int32_t killed;
     struct mur_standing standing;
     uint8_t has_core;
-    uint8_t is_unknown;   /* nobody saw how the process ended */
-    uint8_t is_tolerated; /* only the exit code is to show it: the rank was not in MPI, and the job keeps going */
-    uint8_t has_oom;      /* the kernel killed for lack of memory while the job ran */
-    uint16_t length;      /* of text, which has no terminating NUL */
+    uint8_t is_unknown;    /* nobody saw how the process ended */
+    uint8_t is_tolerated;  /* only the exit code is to show it: the rank was not in MPI, and the job keeps going */
+    uint8_t has_oom;       /* the kernel killed for lack of memory while the job ran */
+    uint8_t wants_traffic; /* of a MUR_FRAME_LOOK: MUR_FRAME_TRAFFIC is to come, too */
+    uint16_t length;       /* of text, which has no terminating NUL */
     char text[2036];
 };
 

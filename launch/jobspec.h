@@ -134,6 +134,7 @@ enum mur_command { /* what is done instead of running a job */
                    MUR_COMMAND_INFO,
                    MUR_COMMAND_ACCOUNT,
                    MUR_COMMAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
+                   MUR_COMMAND_STATUS,
                    MUR_COMMAND_CHECK_SSH,
                    MUR_COMMAND_SETUP_SSH,
 };
@@ -174,7 +175,8 @@ struct mur_jobspec {
     bool shows_exits; /* all exit codes, at the end */
     bool is_trial;    /* nothing is started */
     enum mur_command command;
-    const char *errand_word; /* of -help and -man: what they are about; NULL: nothing is said */
+    const char *errand_word; /* of -help, -man and -status: what they are about; NULL: nothing is said */
+    bool is_json;            /* -status is for a program to read */
     const char *pid_place;   /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
     uint64_t more_signals;   /* that are passed on, beside the usual ones: bit N is signal N + 1 */
     bool passes_no_signals;

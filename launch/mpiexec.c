@@ -172,6 +172,8 @@ int main(int argc, char **argv)
         return rc;
     }
     name_job(&job);
+    if (job.is_json && job.command != MUR_COMMAND_STATUS)
+        mur_quit(MUR_EXIT_USAGE, "-json says how -status prints, which is not there");
     if (job.command)
         return mur_command_run(&job);
     report_pid(&job);

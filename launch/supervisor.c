@@ -27,6 +27,8 @@
 #include "launch/report.h"
 #include "launch/say.h"
 #include "launch/standing.h"
+#include "launch/status/desk.h"
+#include "launch/status/report.h"
 #include "launch/tree/tree.h"
 
 #define FAILURE_GRACE_MS 200  /* between SIGTERM and SIGKILL for the others after a failure */
@@ -46,6 +48,13 @@ struct supervisor {
     struct mur_standings standings;
     int code;                      /* of the first failure */
     struct mur_tree_frame failure; /* what ended the job; cause MUR_CAUSE_NONE: nothing did */
+    struct mur_sample sample;      /* what the ranks are doing, when somebody asks */
+    struct mur_status_desk desk;   /* where they do */
+    struct mur_timer sample_timer; /* for the next question, or for the end of patience with the answers */
+    bool wants_sample;             /* an asker waits for the next question */
+    bool is_last_look;             /* the job ends after the one under way: */
+    int last_signal;               /* by this signal, or, 0, as its time is up */
+    char *last_words;              /* the latter's status; NULL: there is none */
     int end_signal;                /* a signal to us that ended the job */
     bool is_ending;
     bool has_timed_out;
@@ -72,18 +81,104 @@ static void send_end(struct supervisor *supervisor, int signal, int grace_ms, in
     kill(supervisor->guard_pid, SIGCONT);
 }
 
+/* ---- what the ranks are doing ---- */
+
+static void ask_ranks(struct supervisor *supervisor)
+{
+    struct mur_tree_frame frame;
+
+    supervisor->wants_sample = false;
+    mur_sample_ask(&supervisor->sample, mur_status_desk_wants_traffic(&supervisor->desk), &frame);
+    mur_frame_send(supervisor->agent.fd, &frame);
+    mur_timer_set(&supervisor->sample_timer, MUR_SAMPLE_PATIENCE_MS);
+}
+
+/* Askers get a new sample, but there is at most one in a while. */
+static void sample_wanted(void *owner)
+{
+    struct supervisor *supervisor = owner;
+    int64_t next = supervisor->sample.states ? supervisor->sample.asked_at + MUR_SAMPLE_EVERY_MS - mur_loop_now() : 0;
+
+    if (supervisor->sample.is_open || supervisor->wants_sample)
+        return;
+    if (next <= 0) {
+        ask_ranks(supervisor);
+        return;
+    }
+    supervisor->wants_sample = true;
+    mur_timer_set(&supervisor->sample_timer, next);
+}
+
+static void end_by_signal(struct supervisor *supervisor, int signal);
+static void end_by_time(struct supervisor *supervisor);
+
+/* All answers are there, or it makes no sense to wait for more. */
+static void sample_done(struct supervisor *supervisor)
+{
+    char *text;
+
+    mur_sample_close(&supervisor->sample);
+    mur_timer_clear(&supervisor->sample_timer);
+    mur_status_desk_answer(&supervisor->desk);
+    if (mur_status_desk_wants_traffic(&supervisor->desk))
+        sample_wanted(supervisor);
+    if (!supervisor->is_last_look)
+        return;
+    supervisor->is_last_look = false;
+    if (supervisor->is_ending)
+        return; /* something else has ended the job meanwhile */
+    text = mur_sample_has_mpi(&supervisor->sample) ? mur_status_text(&supervisor->sample) : NULL;
+    if (supervisor->last_signal) {
+        if (text)
+            mur_say_raw(text, strlen(text));
+        free(text);
+        end_by_signal(supervisor, supervisor->last_signal);
+    } else {
+        supervisor->last_words = text;
+        end_by_time(supervisor);
+    }
+}
+
+static void sample_time(void *owner)
+{
+    struct supervisor *supervisor = owner;
+
+    if (supervisor->sample.is_open)
+        sample_done(supervisor);
+    else if (supervisor->wants_sample)
+        ask_ranks(supervisor);
+}
+
+/* Before the job is ended: a look at what it hangs in. One that is under way will do. */
+static void look_first(struct supervisor *supervisor, int signal)
+{
+    supervisor->is_last_look = true;
+    supervisor->last_signal = signal;
+    if (!supervisor->sample.is_open)
+        ask_ranks(supervisor);
+}
+
 /* ---- signals and time ---- */
 
+static void end_by_signal(struct supervisor *supervisor, int signal)
+{
+    if (!supervisor->is_ending && !supervisor->code)
+        supervisor->code = MUR_EXIT_SIGNAL + signal;
+    supervisor->end_signal = signal;
+    send_end(supervisor, signal, SIGNAL_GRACE_MS, DRAIN_MS);
+}
+
+/* SIGQUIT, which a terminal's user types to see what a program is doing, shows that first. */
 static void take_ending_signal(struct supervisor *supervisor, int signal)
 {
     if (supervisor->end_signal) { /* the second: no more patience */
         send_end(supervisor, 0, 0, 0);
         return;
     }
-    if (!supervisor->is_ending && !supervisor->code)
-        supervisor->code = MUR_EXIT_SIGNAL + signal;
-    supervisor->end_signal = signal;
-    send_end(supervisor, signal, SIGNAL_GRACE_MS, DRAIN_MS);
+    if (signal == SIGQUIT && !supervisor->is_ending && !supervisor->is_last_look)
+        look_first(supervisor, signal);
+    else
+        end_by_signal(supervisor, signal);
 }
 
 static void take_signal(struct supervisor *supervisor, int signal)
@@ -121,8 +216,12 @@ static void time_is_up(void *owner)
 {
     struct supervisor *supervisor = owner;
 
-    if (supervisor->is_ending)
-        return;
+    if (!supervisor->is_ending && !supervisor->is_last_look)
+        look_first(supervisor, 0);
+}
+
+static void end_by_time(struct supervisor *supervisor)
+{
     supervisor->has_timed_out = true;
     supervisor->code = MUR_EXIT_TIMEOUT;
     send_end(supervisor, SIGTERM, FAILURE_GRACE_MS, DRAIN_MS);
@@ -153,6 +252,8 @@ static void finish(struct supervisor *supervisor, const struct mur_tree_frame *d
     if (supervisor->has_timed_out)
         mur_say("the job reached its time limit of %g s and was ended (%d rank%s still ran)",
                 (double)supervisor->job->timeout_ms / 1000, done->ended, done->ended == 1 ? "" : "s");
+    if (supervisor->last_words)
+        mur_say_raw(supervisor->last_words, strlen(supervisor->last_words));
     if (supervisor->end_signal && done->killed > 0)
         mur_say("%d rank%s did not end on %s in time and %s killed", done->killed, done->killed == 1 ? "" : "s",
                 mur_report_signal(supervisor->end_signal), done->killed == 1 ? "was" : "were");
@@ -174,6 +275,10 @@ static void agent_ready(void *owner)
     else if (frame.kind == MUR_FRAME_STANDING &&
              mur_standings_take(&supervisor->standings, supervisor->job, &frame, &failure))
         take_failure(supervisor, &failure);
+    else if (frame.kind == MUR_FRAME_TRAFFIC)
+        mur_sample_take_traffic(&supervisor->sample, &frame);
+    else if (frame.kind == MUR_FRAME_STATE && mur_sample_take(&supervisor->sample, &frame))
+        sample_done(supervisor);
     else if (frame.kind == MUR_FRAME_EXITED)
         mur_exits_note(&supervisor->exits, supervisor->job, &frame);
     else if (frame.kind == MUR_FRAME_DONE)
@@ -260,6 +365,18 @@ static void start_agent(struct supervisor *supervisor, const struct rlimit *file
     supervisor->agent = (struct mur_watch){.fd = ends[0], .ready = agent_ready, .owner = supervisor};
 }
 
+static void open_desk(struct supervisor *supervisor)
+{
+    supervisor->sample.job = supervisor->job;
+    supervisor->sample.started_at = mur_loop_now();
+    supervisor->sample_timer = (struct mur_timer){.fire = sample_time, .owner = supervisor};
+    mur_loop_add_timer(&supervisor->loop, &supervisor->sample_timer);
+    supervisor->desk.sample = &supervisor->sample;
+    supervisor->desk.ask = sample_wanted;
+    supervisor->desk.owner = supervisor;
+    mur_status_desk_open(&supervisor->desk, &supervisor->loop);
+}
+
 int mur_supervisor_run(const struct mur_jobspec *job, const struct rlimit *files)
 {
     struct supervisor supervisor = {.job = job};
@@ -276,6 +393,7 @@ int mur_supervisor_run(const struct mur_jobspec *job, const struct rlimit *files
     mur_loop_watch(&supervisor.loop, &supervisor.signals, EPOLLIN);
     supervisor.timeout = (struct mur_timer){.fire = time_is_up, .owner = &supervisor};
     mur_loop_add_timer(&supervisor.loop, &supervisor.timeout);
+    open_desk(&supervisor);
     if (job->timeout_ms)
         mur_timer_set(&supervisor.timeout, job->timeout_ms);
     while (!supervisor.is_over)

@@ -160,6 +160,8 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     mur_loop_watch(agent->loop, &agent->children, EPOLLIN);
     agent->kill_timer = (struct mur_timer){.fire = mur_agent_end_grace, .owner = agent};
     agent->drain_timer = (struct mur_timer){.fire = mur_agent_drop_output, .owner = agent};
+    agent->sight_timer = (struct mur_timer){.fire = mur_agent_look_again, .owner = agent};
+    mur_loop_add_timer(agent->loop, &agent->sight_timer);
     mur_loop_add_timer(agent->loop, &agent->kill_timer);
     mur_loop_add_timer(agent->loop, &agent->drain_timer);
     mur_output_open(&agent->output, agent->loop, job);

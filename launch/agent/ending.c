@@ -217,6 +217,9 @@ void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *
         mur_tree_pass(&agent->tree, frame);
     } else if (frame->kind == MUR_FRAME_END) {
         end_job(agent, frame);
+    } else if (frame->kind == MUR_FRAME_LOOK) {
+        mur_tree_pass(&agent->tree, frame);
+        mur_agent_look(agent, frame->code, frame->wants_traffic);
     }
 }
 

@@ -6,6 +6,8 @@
  *   starting.c   starting the ranks
  *   programs.c   which MPI program each rank runs, and who is missing
  *   ranks.c      what ranks say over their control sockets, and how they end
+ *   looking.c    what ranks are doing, when somebody asks
+ *   traffic.c    what they have sent to each other
  *   values.c     what ranks leave for each other
  *   machine.c    how many ranks share the machine with this host's
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
@@ -21,6 +23,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "boot/job.h"
+#include "boot/look.h"
 #include "launch/agent/agent.h"
 #include "launch/frame.h"
 #include "launch/input.h"
@@ -54,7 +58,13 @@ struct mur_agent_rank {
     struct mur_packets answers; /* that wait to be sent over it */
     struct mur_stream out;
     struct mur_stream err;
-    char *spawn; /* what it has told so far of a job to be spawned */
+    struct mur_control_look look; /* where its state can be read; address 0: nowhere */
+    int looks;                    /* at it, for the question under way; */
+    bool is_told;                 /* it has been answered, */
+    bool has_moved;               /* and what had changed between two looks: */
+    uint32_t word;                /* the call that it was in, */
+    uint64_t passes;              /* and how often it had made progress */
+    char *spawn;                  /* what it has told so far of a job to be spawned */
     size_t spawn_bytes;
 };
 
@@ -105,8 +115,11 @@ struct mur_agent {
     int32_t drain_ms;
     struct mur_timer kill_timer;
     struct mur_timer drain_timer;
-    struct mur_timer look_timer; /* at what rank 0 has loaded, */
-    int64_t look_ms;             /* so long after the last look */
+    struct mur_timer sight_timer; /* to look at ranks once more, */
+    int question;                 /* for this question of mpiexec's, */
+    bool wants_traffic;           /* which is for that, too */
+    struct mur_timer look_timer;  /* at what rank 0 has loaded, */
+    int64_t look_ms;              /* so long after the last look */
 };
 
 /* agent.c */
@@ -137,6 +150,15 @@ void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, si
 
 /* alone.c */
 void mur_agent_look_for_alone(struct mur_agent *agent);
+
+/* looking.c */
+void mur_agent_look(struct mur_agent *agent, int question, bool wants_traffic);
+bool mur_agent_read_memory(pid_t pid, uint64_t address, void *out, size_t bytes); /* of a rank; false with errno */
+void mur_agent_look_again(void *agent);
+void mur_agent_note_look(struct mur_agent_rank *rank, const char *text, size_t bytes); /* a struct mur_control_look */
+
+/* traffic.c */
+void mur_agent_tell_traffic(const struct mur_agent_rank *rank, pid_t pid, const struct mur_look *look);
 
 /* values.c. A text is a key, a NUL, and a value. */
 #define MUR_AGENT_VALUES_MAX ((size_t)1 << 30) /* bytes that ranks put for each other */

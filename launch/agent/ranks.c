@@ -87,6 +87,7 @@ static void take_message(struct mur_agent_rank *rank, const struct mur_control_m
 
     switch (message->kind) {
     case MUR_CONTROL_INIT:
+        mur_agent_note_look(rank, message->text, message->length);
         mur_agent_begin_program(rank, (uint32_t)message->value + 1, sender);
         break;
     case MUR_CONTROL_FINALIZED:

@@ -13,6 +13,7 @@
 #include "launch/manual.h"
 #include "launch/options/options.h"
 #include "launch/say.h"
+#include "launch/status/desk.h"
 #include "launch/commands/setup_ssh.h"
 #include "launch/tree/tree.h"
 
@@ -123,6 +124,9 @@ int mur_command_run(struct mur_jobspec *job)
         break;
     case MUR_COMMAND_ACCOUNT:
         code = refuse_account();
+        break;
+    case MUR_COMMAND_STATUS:
+        code = mur_status_print(job->errand_word, job->is_json);
         break;
     case MUR_COMMAND_VALIDATE:
         code = validate(job);

@@ -28,6 +28,23 @@ static int set_help(struct mur_parser *parser, const char *value)
     return 0;
 }
 
+/* A job may follow; without one it is all. */
+static int set_status(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->command = MUR_COMMAND_STATUS;
+    if (*parser->next && **parser->next != '-')
+        parser->job->errand_word = *parser->next++;
+    return 0;
+}
+
+static int set_json(struct mur_parser *parser, const char *value)
+{
+    (void)value;
+    parser->job->is_json = true;
+    return 0;
+}
+
 static int set_all_options(struct mur_parser *parser, const char *value)
 {
     (void)value;
@@ -77,6 +94,11 @@ const struct mur_option mur_command_options[] = {
      "start no job, but say for each host what is missing for jobs by ssh: a key, the host's own, its port, Murmur at "
      "its place, its version"},
     {"setup-ssh-do", NULL, set_setup_ssh, "the same, and do what can be done"},
+    {"status", NULL, set_status,
+     "start no job, but print what running ones are doing: who waits on whom, in which call, for how long, and who "
+     "holds "
+     "all others up; a job's id, or the process number of its mpiexec, may follow"},
+    {"json", NULL, set_json, "with -status: print it as JSON, with the ranks' counters"},
     {"do-not-launch", NULL, set_trial, "find hosts, CPUs and programs, but start nothing"},
     {"report-pid", "FILE", set_pid_place, "write mpiexec's process number to a file, '-' (stdout) or '+' (stderr)"},
     {NULL, NULL, NULL, NULL},

@@ -39,7 +39,8 @@ static const char input_text[] =
 
 static const char signal_text[] =
     "SIGINT, SIGTERM, SIGHUP and SIGQUIT are passed to the ranks, which then have 2 s to end (more while they wait for "
-    "a core); a second one kills them. SIGUSR1, SIGUSR2, SIGTSTP and SIGCONT are passed on. Signals go to each rank's "
+    "a core); a second one kills them. Before SIGQUIT is passed, what -status would tell is printed. SIGUSR1, SIGUSR2, "
+    "SIGTSTP and SIGCONT are passed on. Signals go to each rank's "
     "process group.";
 
 static const char exit_text[] =

@@ -214,7 +214,9 @@ const struct mur_option mur_program_options[] = {
 
 /* The options of the whole job. */
 const struct mur_option mur_job_options[] = {
-    {"timeout", "SECONDS", set_timeout, "end the job after this time (also MPIEXEC_TIMEOUT; 0: no limit)"},
+    {"timeout", "SECONDS", set_timeout,
+     "end the job after this time, and print what -status would (also MPIEXEC_TIMEOUT; 0: "
+     "no limit)"},
     {"usize", "N", set_universe, "MPI_UNIVERSE_SIZE (default: the slots of all hosts, or of this machine's CPUs)"},
     {"stdin", "RANK", set_stdin, "the rank that reads standard input (default 0); none; all: each reads all of it"},
     {"exitcodes", NULL, set_exits, "say at the end how each rank ended; with -l, as each ends"},

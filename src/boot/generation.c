@@ -20,6 +20,7 @@
 
 #include "base/error.h"
 #include "boot/job.h"
+#include "boot/look.h"
 #include "boot/process.h"
 #include "mpi.h"
 
@@ -177,6 +178,9 @@ void mur_generation_end(void)
 
 int mur_generation_resume(void)
 {
+    const struct mur_control_look look = {
+        .form = mur_look.form, .calls = mur_look.calls, .bytes = mur_look.bytes, .address = (uintptr_t)&mur_look};
+
     if (!programs)
         return MPI_SUCCESS;
     if (atomic_load(&programs->begun) != mur_process.generation + 1)
@@ -184,5 +188,5 @@ int mur_generation_resume(void)
     atomic_store(&programs->ended, mur_process.generation);
     fcntl(mur_process.control_fd, F_SETFD, FD_CLOEXEC);
     fcntl(inherited_fd, F_SETFD, FD_CLOEXEC);
-    return mur_boot_tell(MUR_CONTROL_INIT, (int)mur_process.generation, "", 0);
+    return mur_boot_tell(MUR_CONTROL_INIT, (int)mur_process.generation, &look, sizeof look);
 }

@@ -92,7 +92,7 @@ static inline uint64_t mur_node_bytes(int size, int local_ranks)
 
 enum mur_control_kind {
     MUR_CONTROL_INIT = 1,  /* the sender began MPI initialisation; from now on it must finalize before it exits.
-                            * value: the generation of its program */
+                            * value: the generation of its program; text: a struct mur_control_look */
     MUR_CONTROL_FINALIZED, /* the sender has finalized */
     MUR_CONTROL_EXITING,   /* the sender, which is in MPI, calls exit with the code in value */
     MUR_CONTROL_ABORT, /* end the job: value is the exit code, text says why (one or more lines, no final newline) */
@@ -103,6 +103,12 @@ enum mur_control_kind {
     MUR_CONTROL_VALUE,      /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
     MUR_CONTROL_MEMORY,     /* ask for the node's memory of the generation in value. From the agent: the same, and the
                              * memory's descriptor with it (SCM_RIGHTS) */
+};
+
+/* Where the sender's struct mur_look (boot/look.h) is, for its agent to read. */
+struct mur_control_look {
+    uint32_t form, calls, bytes, unused; /* as mur_look says; other versions are not read */
+    uint64_t address;
 };
 
 struct mur_control_message {

@@ -11,6 +11,7 @@
 #include "coll/choose.h"
 #include "coll/verify.h"
 #include "object/buffer.h"
+#include "object/look.h"
 
 /* One of the two buffers is of the root alone. */
 static bool has_root_buffer(const struct mur_collective *c)
@@ -98,6 +99,8 @@ int mur_collective_setup(void)
     struct mur_comm *world = &mur_comm_world;
 
     mur_comm_close_board = mur_board_close;
+    mur_look_performers[0] = mur_board_describe;
+    mur_look_performers[1] = mur_schedule_describe;
     if (world->size < 2 || !mur_engine.common)
         return MPI_SUCCESS;
     world->board = mur_board_open_common(mur_engine.common, world->rank, world->size, world->processes);

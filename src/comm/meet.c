@@ -24,6 +24,7 @@
 #include "engine/engine.h"
 #include "engine/foreign.h"
 #include "engine/lock.h"
+#include "engine/rest.h"
 #include "object/context.h"
 #include "object/group.h"
 #include "transport/port.h"
@@ -42,12 +43,18 @@ static const char magic[8] = "MURMET2";
 
 static struct mur_waiter waiter;
 
+static void describe_meeting(const void *nothing)
+{
+    (void)nothing;
+    mur_rest_miss(mur_rest_add(MUR_WAIT_MEETING), mur_engine.peer_count); /* of another job, not known yet */
+}
+
 static void pass(void)
 {
     if (mur_progress())
-        waiter = (struct mur_waiter){0};
+        mur_waiter_moved(&waiter);
     else
-        mur_waiter_idle(&waiter);
+        mur_waiter_idle(&waiter, describe_meeting, NULL);
 }
 
 /* The conversation of two roots. */

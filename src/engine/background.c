@@ -23,7 +23,7 @@ static void *run(void *unused)
         if (mur_progress())
             mur_engine_breathe();
         else
-            mur_engine_rest();
+            mur_engine_rest(UINT64_MAX);
     mur_engine_unlock();
     return NULL;
 }

@@ -66,6 +66,12 @@ int mur_engine_start(int size, size_t common_bytes)
         munmap(mur_engine.peers, bytes);
         return rc;
     }
+    mur_look.peers =
+        (struct mur_look_table){.at = (uintptr_t)mur_engine.peers,
+                                .rows = (uint32_t)size,
+                                .row_bytes = sizeof *mur_engine.peers,
+                                .columns = {offsetof(struct mur_peer, transport), offsetof(struct mur_peer, link)}};
+    mur_rest_setup();
     return mur_engine.network ? mur_boot_settle() : MPI_SUCCESS;
 }
 
@@ -101,6 +107,18 @@ void mur_engine_forked(void)
     notify_all(MUR_TRANSPORT_FORKED);
 }
 
+/* Whose paths still keep something back, the first of them. */
+void mur_describe_ending(const void *nothing)
+{
+    struct mur_look_wait *wait = mur_rest_add(MUR_WAIT_ENDING);
+
+    (void)nothing;
+    for (const struct mur_peer *peer = mur_engine.backlogged; peer; peer = peer->next_backlogged)
+        mur_rest_miss(wait, peer->process);
+    if (mur_rest_sends)
+        mur_rest_sends();
+}
+
 void mur_engine_drain(void)
 {
     struct mur_waiter waiter = {0};
@@ -108,9 +126,9 @@ void mur_engine_drain(void)
     while (mur_engine.open_operations || mur_engine.backlogged || mur_engine.tasks ||
            (mur_engine.network && !mur_engine.network->settle(true)))
         if (!mur_progress())
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, mur_describe_ending, NULL);
         else
-            waiter = (struct mur_waiter){0};
+            mur_waiter_moved(&waiter);
 }
 
 void mur_engine_leave_mpi(bool is_world)

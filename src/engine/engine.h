@@ -4,6 +4,7 @@
 #ifndef MUR_ENGINE_ENGINE_H
 #define MUR_ENGINE_ENGINE_H
 
+#include "engine/rest.h"
 #include "engine/state.h"
 
 /* What frames are for. Each protocol registers the handlers of its kinds. */
@@ -73,18 +74,29 @@ static inline void mur_engine_flush(void)
         mur_engine_flush_slow();
 }
 
-/* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). */
-void mur_wait_for(const volatile uint8_t *flag);
+/* Progress until *flag is not zero: spins, yields, sleeps (engine/wait.c). `describe` says for those who look from
+ * outside what it is waited for, by `what` (engine/rest.h). */
+void mur_wait_for(const volatile uint8_t *flag, mur_describer *describe, const void *what);
 
 /* The budgets of spinning and yielding are asked for again. */
 void mur_wait_settings_changed(void);
 
-/* For loops whose condition is not a flag: call after each progress that moved nothing. */
+/* Of waits for what others still need from this process. */
+mur_describer mur_describe_ending;
+
+/* For loops whose condition is not a flag: call one of the two after each progress, as it moved something or not. */
 struct mur_waiter {
     uint64_t since; /* clock ticks when idling began; 0 while not idle */
     uint32_t polls;
+    bool has_rested; /* in this wait */
 };
-void mur_waiter_idle(struct mur_waiter *waiter);
+void mur_waiter_idle(struct mur_waiter *waiter, mur_describer *describe, const void *what);
+
+static inline void mur_waiter_moved(struct mur_waiter *waiter)
+{
+    waiter->since = 0;
+    waiter->polls = 0;
+}
 
 /* One pass of progress for calls that do not wait (MPI_Test, MPI_Iprobe). A program that calls them in a loop may keep
  * the core from the very rank that it waits for: where ranks share cores, the core is handed on every few passes that

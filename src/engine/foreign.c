@@ -139,8 +139,8 @@ void mur_foreign_part(const int *processes, int count)
         if (is_over)
             return;
         if (!mur_progress())
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, mur_describe_ending, NULL);
         else
-            waiter = (struct mur_waiter){0};
+            mur_waiter_moved(&waiter);
     } while (true);
 }

@@ -31,6 +31,8 @@
 
 struct mur_lock mur_lock = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
+static _Thread_local uint32_t own_call; /* of this thread, which mur_lock.call says only while the lock is not used */
+
 enum { BRIEF = 200000 /* nanoseconds; of a sleep while operations are under way that end without waking anybody */ };
 
 /* ---- the lock ---- */
@@ -69,9 +71,9 @@ static bool has_mutex(void)
     return atomic_load_explicit(&mur_lock.holder, memory_order_relaxed) == pthread_self();
 }
 
-/* The barrier on all cores of this process pairs with the order of accesses in mur_engine_lock and mur_engine_unlock:
+/* The barrier on all cores of this process pairs with the order of accesses in mur_engine_enter and mur_engine_unlock:
  * whoever comes in, or leaves, either sees that the lock is used, or has been seen to do so. Only one thread can be
- * inside without the mutex: it alone changes is_inside while others wait for the mutex. */
+ * inside without the mutex: it alone says that it leaves while others wait for the mutex. */
 void mur_engine_share(void)
 {
     if (mur_lock_is_used())
@@ -82,8 +84,8 @@ void mur_engine_share(void)
         atomic_store(&mur_lock.is_used, true);
         if (membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED))
             atomic_thread_fence(memory_order_seq_cst);
-        /* pairs with the releases of is_inside, here and in lock.h */
-        while (atomic_load_explicit(&mur_lock.is_inside, memory_order_acquire))
+        /* pairs with the releases of mur_lock.call, here and in lock.h */
+        while (atomic_load_explicit(&mur_lock.call, memory_order_acquire) & MUR_INSIDE)
             sched_yield();
         atomic_store(&mur_lock.is_starting, false);
     }
@@ -104,8 +106,19 @@ void mur_engine_lock_slow(void)
                              atomic_load_explicit(&mur_lock.is_starting, memory_order_relaxed),
                          0))
         /* pairs with the acquire in mur_engine_share, which waits for it */
-        atomic_store_explicit(&mur_lock.is_inside, false, memory_order_release);
+        atomic_fetch_and_explicit(&mur_lock.call, ~(uint32_t)MUR_INSIDE, memory_order_release);
     take_mutex();
+}
+
+void mur_engine_enter_slow(uint32_t call)
+{
+    own_call = call;
+    mur_engine_lock_slow();
+}
+
+uint32_t mur_engine_call(void)
+{
+    return mur_lock_is_used() ? own_call : atomic_load_explicit(&mur_lock.call, memory_order_relaxed) / 2;
 }
 
 void mur_engine_lock_any_time(void)
@@ -191,7 +204,7 @@ static bool is_idle(void)
 }
 
 /* The network may be opened by another thread meanwhile, which then wakes this one. */
-static void sleep_in_transport(void)
+static void sleep_in_transport(uint64_t limit)
 {
     const struct mur_transport *by = mur_engine.network ? mur_engine.network : mur_engine.transport;
     bool may_block = is_idle();
@@ -199,6 +212,8 @@ static void sleep_in_transport(void)
 
     if (!until)
         until = mur_clock_ns() + BRIEF;
+    if (until > limit)
+        until = limit;
     mur_lock.sleeps_until = mur_engine.silent_operations > 0 ? 0 : until;
     mur_engine_unlock();
     if (may_block)
@@ -223,14 +238,14 @@ static void wait_for_sleeper(void)
     atomic_store_explicit(&mur_lock.holder, pthread_self(), memory_order_relaxed);
 }
 
-void mur_engine_rest(void)
+void mur_engine_rest(uint64_t until)
 {
     mur_lock.resting++;
     if (mur_lock.has_sleeper) {
         wait_for_sleeper();
     } else {
         mur_lock.has_sleeper = true;
-        sleep_in_transport();
+        sleep_in_transport(until);
         mur_lock.has_sleeper = mur_lock.is_sleeper_called = false;
         if (mur_lock.resting > 1)
             pthread_cond_broadcast(&mur_lock.moved);

@@ -97,9 +97,9 @@ static bool yield_if_short(uint64_t now)
 
 /* Out of line: reached after the first polls only. Either gives the lock up for a moment, after which the caller looks
  * again for what it waits for, or rests: between that look and the rest nobody else may have been in. */
-static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
+static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter, mur_describer *describe, const void *what)
 {
-    uint64_t now = mur_clock_ns();
+    uint64_t now = mur_clock_ns(), until;
 
     if (!waiter->since) {
         waiter->since = now;
@@ -116,17 +116,19 @@ static __attribute__((noinline)) void idle_long(struct mur_waiter *waiter)
         return;
     mur_counters.idle_sleeps++;
     mur_engine.wait_is_long = true;
-    mur_engine_rest();
+    until = mur_rest_begin(waiter, now, describe, what);
+    mur_engine_rest(until);
     mur_engine.wait_is_long = false;
-    mur_counters.sleep_ns += mur_clock_ns() - now;
-    waiter->since = 0;
-    waiter->polls = 0;
+    until = mur_clock_ns();
+    mur_counters.sleep_ns += until - now;
+    mur_rest_end(waiter, until);
+    mur_waiter_moved(waiter);
 }
 
-void mur_waiter_idle(struct mur_waiter *waiter)
+void mur_waiter_idle(struct mur_waiter *waiter, mur_describer *describe, const void *what)
 {
     if (++waiter->polls > budget.polls) {
-        idle_long(waiter);
+        idle_long(waiter, describe, what);
     } else {
         mur_engine.wait_is_long = false;
         mur_cpu_relax();
@@ -134,17 +136,16 @@ void mur_waiter_idle(struct mur_waiter *waiter)
     }
 }
 
-void mur_wait_for(const volatile uint8_t *flag)
+void mur_wait_for(const volatile uint8_t *flag, mur_describer *describe, const void *what)
 {
     struct mur_waiter waiter = {0};
 
     while (!*flag) {
         if (mur_progress()) {
-            waiter.polls = 0;
-            waiter.since = 0;
+            mur_waiter_moved(&waiter);
             mur_engine_breathe();
         } else if (!*flag) {
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, describe, what);
         }
     }
     mur_engine_flush();
@@ -156,7 +157,7 @@ void mur_engine_flush_slow(void)
 
     while (!mur_engine.network->settle(false))
         if (!mur_progress())
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, mur_describe_ending, NULL);
 }
 
 void mur_engine_pass(void)

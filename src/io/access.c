@@ -7,6 +7,7 @@
 #include "engine/lock.h"
 #include "io/datarep.h"
 #include "object/comm.h"
+#include "object/look.h"
 #include "object/request.h"
 
 static int convert(struct mur_access *access)
@@ -80,6 +81,19 @@ static bool run_blocking(struct mur_task *task, bool *is_over)
     return *is_over;
 }
 
+/* The ranks of the file that have not come to the access. */
+static void describe_access(const void *what)
+{
+    const struct mur_access *access = what;
+    const struct mur_shared_state *shared = access->file->shared;
+    struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_FILE, access->file->comm);
+
+    mur_rest_name(wait, access->file->name);
+    for (int rank = 0; rank < shared->size; rank++)
+        if (access->shared.number && !mur_shared_state_has_posted(shared, rank, access->shared.number))
+            mur_rest_miss(wait, shared->processes[rank]);
+}
+
 static void run_collective(struct mur_access *access)
 {
     access->shared.ticket = access->file->shared->started++;
@@ -87,7 +101,7 @@ static void run_collective(struct mur_access *access)
     if (mur_two_phase_step(access))
         return;
     mur_engine_task_add(&access->task);
-    mur_wait_for(&access->is_complete);
+    mur_wait_for(&access->is_complete, describe_access, access);
 }
 
 int mur_access_run(struct mur_access *access, size_t *bytes)
@@ -121,6 +135,27 @@ static bool run_nonblocking(struct mur_task *task, bool *is_over)
     if (*is_over)
         mur_access_complete(access);
     return *is_over || access->moved != before;
+}
+
+static bool describe_request(const struct mur_request *request)
+{
+    for (const struct mur_task *task = mur_engine.tasks; task; task = task->next) {
+        const struct mur_access *access = (const void *)task;
+
+        if (task->run != run_nonblocking || access->request != request)
+            continue;
+        if (is_shared(access))
+            describe_access(access);
+        else
+            mur_rest_name(mur_look_add_comm(MUR_WAIT_FILE, access->file->comm), access->file->name);
+        return true;
+    }
+    return false;
+}
+
+void mur_access_setup(void)
+{
+    mur_look_performers[2] = describe_request;
 }
 
 /* What the kernel can do meanwhile is handed to it before the call returns. True: all is complete. */

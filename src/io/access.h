@@ -65,6 +65,7 @@ struct mur_access {
 int mur_access_begin(struct mur_access *access, struct mur_file *file, bool is_write, bool is_collective,
                      MPI_Offset offset, void *buffer, MPI_Count count, struct mur_type *type);
 int mur_access_end(struct mur_access *access, size_t *bytes);
+void mur_access_setup(void);
 
 /* The blocking form, begun; returns what mur_access_end does. */
 int mur_access_run(struct mur_access *access, size_t *bytes);

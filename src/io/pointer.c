@@ -8,7 +8,7 @@
 #include "engine/engine.h"
 #include "io/shared_state.h"
 #include "io/file.h"
-#include "object/comm.h"
+#include "object/look.h"
 
 /* A question's and an answer's content. */
 struct content {
@@ -87,6 +87,16 @@ static void forget(const struct waiter *waiter)
     *link = waiter->next;
 }
 
+/* Rank 0 keeps it. */
+static void describe_pointer(const void *what)
+{
+    const struct mur_file *file = what;
+    struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_FILE, file->comm);
+
+    mur_rest_name(wait, file->name);
+    mur_look_set_peer(wait, file->comm, 0);
+}
+
 int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before)
 {
     struct waiter waiter = {0};
@@ -100,7 +110,7 @@ int mur_pointer_add(struct mur_file *file, MPI_Offset etypes, MPI_Offset *before
         waiters = &waiter;
         send_frame(&mur_engine.peers[file->comm->processes[0]], MUR_FRAME_POINTER_ADD, file,
                    (struct content){etypes, (uintptr_t)&waiter});
-        mur_wait_for(&waiter.is_complete);
+        mur_wait_for(&waiter.is_complete, describe_pointer, file);
         forget(&waiter);
         *before = waiter.value;
     }

@@ -4,10 +4,12 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/counters.h"
 #include "engine/lock.h"
+#include "engine/rest.h"
 #include "io/driver.h"
 
 enum {
@@ -118,42 +120,75 @@ static int posix_sync(int fd)
 
 /* Locks of the open file, not of the process, so that two openings in one process exclude each other, too. Kernels and
  * file systems without them have the other kind. */
-static int set_lock(int fd, short type, off_t offset, off_t length)
+struct wanted_lock {
+    int fd;
+    struct flock lock;
+};
+
+static int set_lock(const struct wanted_lock *wanted, bool may_wait)
 {
-    struct flock lock = {.l_type = type, .l_whence = SEEK_SET, .l_start = offset, .l_len = length};
+    struct flock lock = wanted->lock;
     int rc;
 
     do
-        rc = fcntl(fd, F_OFD_SETLKW, &lock);
+        rc = fcntl(wanted->fd, may_wait ? F_OFD_SETLKW : F_OFD_SETLK, &lock);
     while (rc && errno == EINTR);
     if (rc && errno == EINVAL)
         do
-            rc = fcntl(fd, F_SETLKW, &lock);
+            rc = fcntl(wanted->fd, may_wait ? F_SETLKW : F_SETLK, &lock);
         while (rc && errno == EINTR);
     return rc;
 }
 
-/* Whom it waits for may be another thread of this process, which needs the engine's lock to go on. */
-static int wait_for_lock(int fd, short type, off_t offset, off_t length)
+/* Which file, and who has the lock, which the system tells only where that is a lock of a process. */
+static void describe_lock(const void *what)
 {
+    const struct wanted_lock *wanted = what;
+    struct mur_look_wait *wait = mur_rest_add(MUR_WAIT_FILE_LOCK);
+    struct flock holder = wanted->lock;
+    char link[40], path[512];
+    ssize_t length;
+
+    snprintf(link, sizeof link, "/proc/self/fd/%d", wanted->fd);
+    length = readlink(link, path, sizeof path - 1);
+    path[length > 0 ? length : 0] = '\0';
+    mur_rest_name(wait, length < MUR_LOOK_NAME ? path : path + length - MUR_LOOK_NAME + 1); /* its end says more */
+    if (fcntl(wanted->fd, F_OFD_GETLK, &holder) == 0 && holder.l_type != F_UNLCK && holder.l_pid > 0)
+        wait->holder = holder.l_pid;
+}
+
+/* Whom it waits for may be another thread of this process, which needs the engine's lock to go on. Where it has to
+ * wait, it says so first. */
+static int posix_lock(int fd, bool is_exclusive, off_t offset, off_t length)
+{
+    struct wanted_lock wanted = {.fd = fd,
+                                 .lock = {.l_type = F_RDLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = length}};
     int rc, number;
 
+    if (is_exclusive)
+        wanted.lock.l_type = F_WRLCK;
     mur_engine_unlock();
-    rc = set_lock(fd, type, offset, length);
+    rc = set_lock(&wanted, false);
     number = errno;
     mur_engine_lock();
+    if (rc && (number == EAGAIN || number == EACCES)) {
+        mur_rest_in_system(describe_lock, &wanted);
+        mur_engine_unlock();
+        rc = set_lock(&wanted, true);
+        number = errno;
+        mur_engine_lock();
+        mur_rest_in_system_over();
+    }
     errno = number;
     return rc;
 }
 
-static int posix_lock(int fd, bool is_exclusive, off_t offset, off_t length)
-{
-    return wait_for_lock(fd, is_exclusive ? F_WRLCK : F_RDLCK, offset, length);
-}
-
 static int posix_unlock(int fd, off_t offset, off_t length)
 {
-    return set_lock(fd, F_UNLCK, offset, length);
+    const struct wanted_lock wanted = {
+        .fd = fd, .lock = {.l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = offset, .l_len = length}};
+
+    return set_lock(&wanted, false);
 }
 
 /* A file opened for writing only cannot be read-locked, but needs no second look either. */

@@ -201,16 +201,21 @@ void mur_shared_state_post(struct mur_shared_state *shared, uint64_t number, con
     struct mur_entry *entry = &shared->memory->entries[shared->rank];
 
     entry->spans[number % 2] = *span;
-    /* pairs with the acquire in mur_shared_state_all_posted */
+    /* pairs with the acquire in mur_shared_state_has_posted */
     atomic_store_explicit(&entry->posted, number, memory_order_release);
     mur_shared_state_rouse(shared);
+}
+
+bool mur_shared_state_has_posted(const struct mur_shared_state *shared, int rank, uint64_t number)
+{
+    /* pairs with the release in mur_shared_state_post */
+    return atomic_load_explicit(&shared->memory->entries[rank].posted, memory_order_acquire) >= number;
 }
 
 bool mur_shared_state_all_posted(const struct mur_shared_state *shared, uint64_t number, int *next)
 {
     for (; *next < shared->size; ++*next)
-        /* pairs with the release in mur_shared_state_post */
-        if (atomic_load_explicit(&shared->memory->entries[*next].posted, memory_order_acquire) < number)
+        if (!mur_shared_state_has_posted(shared, *next, number))
             return false;
     return true;
 }

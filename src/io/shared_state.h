@@ -47,7 +47,7 @@ struct mur_span {
 
 struct mur_entry {
     _Atomic uint64_t
-        posted; /* number of the latest access; released, pairs with the acquire in mur_shared_state_all_posted */
+        posted; /* number of the latest access; released, pairs with the acquire in mur_shared_state_has_posted */
     struct mur_span spans[2];
     /* granules of the file, first << 32 | end; 0: none */
     _Atomic uint64_t writes __attribute__((aligned(64)));
@@ -111,6 +111,7 @@ unsigned char *mur_cb_bitmap(const struct mur_shared_state *shared, uint64_t cb)
 char *mur_cb_buffer(const struct mur_shared_state *shared, uint64_t cb);
 
 void mur_shared_state_post(struct mur_shared_state *shared, uint64_t number, const struct mur_span *span);
+bool mur_shared_state_has_posted(const struct mur_shared_state *shared, int rank, uint64_t number);
 bool mur_shared_state_all_posted(const struct mur_shared_state *shared, uint64_t number, int *next);
 void mur_shared_state_rouse(const struct mur_shared_state *shared);
 

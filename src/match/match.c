@@ -272,6 +272,17 @@ struct mur_message *mur_match_any(uint32_t first_context, uint32_t contexts)
     return NULL;
 }
 
+int mur_match_list(const struct mur_message **messages, int most)
+{
+    int count = 0;
+
+    for (uint32_t i = 0; match.unexpected.count && i <= match.unexpected.mask; i++)
+        for (struct mur_match_node *node = match.unexpected.buckets[i].first; node; node = node->next)
+            if (class_of(&node->key) == EXACT && count++ < most)
+                messages[count - 1] = message_of(node, EXACT);
+    return count;
+}
+
 struct mur_message *mur_match_find(const struct mur_match_key *key)
 {
     int class = class_of(key);

@@ -72,6 +72,9 @@ struct mur_message *mur_match_find_sent(const struct mur_match_key *key, const s
 /* How many messages of a context wait. Looks at all that wait. */
 uint32_t mur_match_count(uint32_t context);
 
+/* Some of the messages that wait, at most so many; returns how many there are. Looks at all that wait. */
+int mur_match_list(const struct mur_message **messages, int most);
+
 /* Any waiting message of these contexts; NULL: none. Looks at all that wait. */
 struct mur_message *mur_match_any(uint32_t first_context, uint32_t contexts);
 

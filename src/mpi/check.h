@@ -15,12 +15,12 @@
 #include "object/group.h"
 #include "object/type.h"
 
-/* The value of a call that is made with the engine's lock held. */
-#define MUR_LOCKED(call)                                                                                               \
+/* The value of a call that is made with the engine's lock held; `number` says which (mur_call_names). */
+#define MUR_LOCKED(number, call)                                                                                       \
     ({                                                                                                                 \
-        mur_engine_lock();                                                                                             \
+        mur_engine_enter(number);                                                                                      \
         int locked_code = (call);                                                                                      \
-        mur_engine_leave();                                                                                            \
+        mur_engine_leave(number);                                                                                      \
         locked_code;                                                                                                   \
     })
 

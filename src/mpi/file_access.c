@@ -8,7 +8,7 @@
 #include "io/pointer.h"
 #include "mpi/bodies.h"
 #include "mpi/file.h"
-#include "object/request.h"
+#include "object/look.h"
 #include "pt2pt/pt2pt.h"
 
 enum where { AT, OWN, SHARED, ORDERED }; /* whence the offset comes */
@@ -164,7 +164,7 @@ static int end_split(struct mur_file *file, const void *buffer, enum split kind,
                          file->name);
     if (file->split_buffer != buffer)
         return mur_error(MPI_ERR_BUFFER, "buf is %p, but the access began with %p", buffer, file->split_buffer);
-    mur_wait_for(&request->is_complete);
+    mur_wait_for(&request->is_complete, mur_describe_request, request);
     file->split = NULL;
     return mur_request_finish(request, status);
 }

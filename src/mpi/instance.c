@@ -15,6 +15,7 @@
 #include "engine/background.h"
 #include "engine/engine.h"
 #include "engine/lock.h"
+#include "io/access.h"
 #include "io/pointer.h"
 #include "match/match.h"
 #include "mpi.h"
@@ -64,6 +65,7 @@ static int start(void)
     if (override && mur_process.rank == 0)
         fprintf(stderr, "Murmur: %s\n", override);
     mur_pointer_setup();
+    mur_access_setup();
     if ((rc = mur_match_setup()) || (rc = mur_pt2pt_setup()) || (rc = mur_rma_setup()) ||
         (rc = mur_engine_start(mur_process.size, mur_board_bytes(mur_process.size))) || (rc = start_objects()))
         return rc;

@@ -6,6 +6,7 @@
 #include "datatype/layout.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "object/look.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/pt2pt.h"
 
@@ -160,6 +161,20 @@ static int check_lost(int source, const struct mur_comm *comm)
     return __builtin_expect(comm->has_lost, 0) ? mur_lost_check(comm, comm->context, source) : MPI_SUCCESS;
 }
 
+struct probe {
+    const struct mur_comm *comm;
+    int source, tag;
+};
+
+static void describe_probe(const void *what)
+{
+    const struct probe *probe = what;
+    struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_PROBE, probe->comm);
+
+    mur_look_set_peer(wait, probe->comm, probe->source);
+    wait->tag = mur_look_tag(probe->tag);
+}
+
 /* Repeats the probe until a message is there. */
 static int wait_for_message(int source, int tag, struct mur_comm *comm, struct mur_message **message)
 {
@@ -171,9 +186,9 @@ static int wait_for_message(int source, int tag, struct mur_comm *comm, struct m
         if ((rc = check_lost(source, comm)))
             return rc;
         if (mur_progress())
-            waiter = (struct mur_waiter){0};
+            mur_waiter_moved(&waiter);
         else
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, describe_probe, &(struct probe){comm, source, tag});
     }
     return MPI_SUCCESS;
 }
@@ -285,7 +300,7 @@ int mur_mpi_mrecv(void *buf, MPI_Count count, struct mur_type *datatype, MPI_Mes
     if (rc)
         return mur_entry_blame(matched->comm, rc);
     *message = MPI_MESSAGE_NULL;
-    mur_wait_for(&request->is_complete);
+    mur_wait_for(&request->is_complete, mur_describe_request, request);
     mur_entry_blame(request->comm, request->result.error);
     return mur_request_finish(request, status);
 }

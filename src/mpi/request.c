@@ -8,6 +8,7 @@
 #include "engine/engine.h"
 #include "mpi/bodies.h"
 #include "mpi/entry.h"
+#include "object/look.h"
 #include "pt2pt/pt2pt.h"
 
 /* The request behind a handle; NULL for MPI_REQUEST_NULL, and for an inactive persistent one, which behaves like it
@@ -67,7 +68,7 @@ int mur_mpi_wait(MPI_Request *request, MPI_Status *status)
         return MPI_SUCCESS;
     }
     if (!found->is_complete)
-        mur_wait_for(&found->is_complete);
+        mur_wait_for(&found->is_complete, mur_describe_request, found);
     else
         mur_engine_flush();
     return finish(request, found, status);
@@ -110,7 +111,8 @@ static int finish_all(int count, MPI_Request requests[], MPI_Status statuses[])
             continue;
         }
         if (!request->is_complete)
-            mur_wait_for(&request->is_complete);
+            mur_wait_for(&request->is_complete, mur_describe_requests,
+                         &(struct mur_request_list){.items = requests + i, .count = count - i});
         rc = finish(&requests[i], request, status);
         if (__builtin_expect(rc, 0)) {
             if (!first_error && statuses)
@@ -179,14 +181,15 @@ static int complete_one(int count, const MPI_Request requests[])
 /* The same, but never -1. */
 static int wait_for_one(int count, const MPI_Request requests[])
 {
+    const struct mur_request_list all = {.items = requests, .count = count, .is_any = true};
     struct mur_waiter waiter = {0};
     int found;
 
     while ((found = complete_one(count, requests)) == -1) {
         if (mur_progress())
-            waiter = (struct mur_waiter){0};
+            mur_waiter_moved(&waiter);
         else
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, mur_describe_requests, &all);
     }
     return found;
 }

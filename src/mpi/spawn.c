@@ -12,6 +12,7 @@
 #include "boot/foreign.h"
 #include "boot/foreign_spawn.h"
 #include "boot/job.h"
+#include "boot/calls.h"
 #include "boot/process.h"
 #include "boot/spawn.h"
 #include "coll/coll.h"
@@ -361,14 +362,14 @@ int mur_parent_meet(void)
     char *port = NULL;
     int rc = MPI_SUCCESS;
 
-    mur_engine_lock();
+    mur_engine_enter(MUR_CALL_INIT);
     if (!given)
         rc = mur_foreign_parent(&port);
     if (!rc && (given || port))
         rc = mur_comm_connect(given ? given : port, NULL, 0, &mur_comm_world, &parent);
     if (!rc && parent)
         strcpy(parent->name, "MPI_COMM_PARENT");
-    mur_engine_unlock();
+    mur_engine_leave(MUR_CALL_INIT);
     free(port);
     unsetenv(MUR_ENV_PARENT); /* programs that this one starts have other parents */
     return rc;

@@ -8,6 +8,7 @@
 #include "base/settings.h"
 #include "engine/lock.h"
 #include "object/comm.h"
+#include "object/look.h"
 #include "object/type.h"
 
 struct mur_pool mur_request_pool = MUR_POOL(MUR_KIND_REQUEST, struct mur_request, "requests");
@@ -228,7 +229,7 @@ void mur_request_drain(const struct mur_comm *comm)
 
     while (is_busy(comm))
         if (!mur_progress())
-            mur_waiter_idle(&waiter);
+            mur_waiter_idle(&waiter, mur_describe_traffic, comm);
         else
-            waiter = (struct mur_waiter){0};
+            mur_waiter_moved(&waiter);
 }

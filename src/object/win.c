@@ -29,6 +29,11 @@ struct mur_win *mur_win_of_context(uint32_t context)
     return win;
 }
 
+struct mur_win *mur_win_next(const struct mur_win *previous)
+{
+    return mur_pool_next(&win_pool, previous);
+}
+
 int mur_win_create(struct mur_comm *comm, int flavor, struct mur_win **win_p)
 {
     struct mur_win *win = mur_pool_get(&win_pool), **bucket = bucket_of(comm->context);

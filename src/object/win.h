@@ -150,6 +150,9 @@ int mur_win_create(struct mur_comm *comm, int flavor, struct mur_win **win_p);
 /* Frees it with its communicator. What hangs on its targets has been freed. */
 void mur_win_destroy(struct mur_win *win);
 
+/* The next of those there are, in no order; NULL: the first, or none. */
+struct mur_win *mur_win_next(const struct mur_win *previous);
+
 /* The window whose communicator has this context; NULL: none. */
 struct mur_win *mur_win_of_context(uint32_t context);
 

@@ -15,6 +15,7 @@
 #include "engine/lock.h"
 #include "object/buffer.h"
 #include "object/comm.h"
+#include "object/look.h"
 #include "object/session.h"
 #include "pt2pt/pt2pt.h"
 
@@ -203,12 +204,25 @@ static bool has_older(const struct mur_send_buffer *buffer, uint64_t number)
     return segment != NULL;
 }
 
-static void pass(struct mur_waiter *waiter)
+/* The messages that still lie in the buffer. */
+static void describe_segments(const void *what)
+{
+    const struct mur_send_buffer *buffer = what;
+
+    for (const struct mur_request *request = mur_pool_next(&mur_request_pool, NULL); request;
+         request = mur_pool_next(&mur_request_pool, request))
+        for (const struct segment *segment = buffer->segments; segment && request->on_complete == message_left;
+             segment = segment->next)
+            if ((const void *)request->owner == segment && !request->is_complete)
+                mur_describe_request(request);
+}
+
+static void pass(struct mur_waiter *waiter, const struct mur_send_buffer *buffer)
 {
     if (mur_progress())
-        *waiter = (struct mur_waiter){0};
+        mur_waiter_moved(waiter);
     else
-        mur_waiter_idle(waiter);
+        mur_waiter_idle(waiter, describe_segments, buffer);
 }
 
 void mur_send_buffer_flush(struct mur_send_buffer *buffer)
@@ -221,7 +235,7 @@ void mur_send_buffer_flush(struct mur_send_buffer *buffer)
     number = buffer->next_number;
     buffer->users++;
     while (has_older(buffer, number))
-        pass(&waiter);
+        pass(&waiter, buffer);
     stop_using(buffer);
 }
 
@@ -234,7 +248,7 @@ void mur_send_buffer_detach(struct mur_send_buffer **place, void **address, MPI_
     *address = buffer ? buffer->user : NULL;
     *bytes = buffer ? buffer->user_bytes : 0;
     while (buffer && (buffer->segments || buffer->users))
-        pass(&waiter);
+        pass(&waiter, buffer);
     free(buffer);
 }
 

@@ -15,6 +15,8 @@ struct mur_pt2pt_peer {
     /* the peer's large messages (choose_way in pt2pt/rendezvous.c) */
     uint64_t last_large; /* when the last one was complete */
     struct mur_pace large;
+    /* messages to the peer that were announced first, for those who look from outside (boot/look.h) */
+    uint64_t announced, announced_bytes;
 } __attribute__((aligned(64)));
 
 /* By the number of the process; all zero at first. */

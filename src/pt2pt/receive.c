@@ -12,6 +12,7 @@
 #include "boot/process.h"
 #include "datatype/layout.h"
 #include "engine/lock.h"
+#include "object/look.h"
 #include "pt2pt/flow.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/peer.h"
@@ -172,12 +173,35 @@ static int make_peers(void)
     mur_pt2pt_peers = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_NORESERVE | MAP_ANONYMOUS, -1, 0);
     if (mur_pt2pt_peers == MAP_FAILED)
         return mur_error(MPI_ERR_NO_MEM, "no memory for the table of %d processes", mur_process.size);
+    mur_look.large = (struct mur_look_table){
+        .at = (uintptr_t)mur_pt2pt_peers,
+        .rows = (uint32_t)mur_process.size,
+        .row_bytes = sizeof *mur_pt2pt_peers,
+        .columns = {offsetof(struct mur_pt2pt_peer, announced), offsetof(struct mur_pt2pt_peer, announced_bytes)}};
     mur_engine.peer_renewed = peer_renewed;
     return MPI_SUCCESS;
 }
 
+/* What waits here that nobody has asked for (engine/rest.h). */
+static void describe_messages(void)
+{
+    const struct mur_message *messages[MUR_LOOK_MESSAGES];
+    int count = mur_match_list(messages, MUR_LOOK_MESSAGES);
+
+    mur_look.message_count = (uint32_t)count;
+    for (int i = 0; i < count && i < MUR_LOOK_MESSAGES; i++) {
+        struct mur_result result;
+
+        mur_message_result(messages[i], &result);
+        mur_look.messages[i] = (struct mur_look_message){
+            .context = messages[i]->frame.context, .source = result.source, .tag = result.tag, .bytes = result.bytes};
+    }
+}
+
 int mur_pt2pt_setup(void)
 {
+    mur_rest_messages = describe_messages;
+    mur_rest_sends = mur_look_sends;
     mur_engine.handlers[MUR_FRAME_EAGER] = arrived;
     mur_engine.placers[MUR_FRAME_EAGER] = place;
     mur_engine.handlers[MUR_FRAME_READY] = arrived;

@@ -159,6 +159,8 @@ int mur_rendezvous_send(struct mur_request *request)
                   .rank = request->peer->process, .tag = request->frame.tag, .bytes = request->bytes});
     mur_counters.rendezvous_sends++;
     mur_counters.rendezvous_send_bytes += request->bytes;
+    mur_pt2pt_peer(request->peer)->announced++;
+    mur_pt2pt_peer(request->peer)->announced_bytes += request->bytes;
     request->backlog.resume = resume_ready;
     if (request->peer->backlog || !resume_ready(&request->backlog))
         mur_engine_backlog_add(request->peer, &request->backlog);

@@ -6,6 +6,7 @@
 #include "base/counters.h"
 #include "base/error.h"
 #include "datatype/layout.h"
+#include "object/look.h"
 #include "pt2pt/lost.h"
 #include "pt2pt/peer.h"
 #include "pt2pt/pt2pt.h"
@@ -139,6 +140,6 @@ int mur_send(const void *buffer, MPI_Count count, struct mur_type *type, int des
 
 int mur_wait(struct mur_request *request, MPI_Status *status)
 {
-    mur_wait_for(&request->is_complete);
+    mur_wait_for(&request->is_complete, mur_describe_request, request);
     return mur_request_finish(request, status);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The locks of a rank's part of a window, words in shared memory.
  *
- * The lock of MPI_Win_lock counts its shared holders, or is MUR_WIN_EXCLUSIVE. Who wants it shared lets those who
- * wait for it exclusively go first, but not for ever: a shared holder may itself wait for another one to come.
+ * The lock of MPI_Win_lock counts its shared holders, or is MUR_WIN_EXCLUSIVE plus the rank that holds it. Who wants it
+ * shared lets those who wait for it exclusively go first, but not for ever: a shared holder may itself wait for another
+ * one to come.
  *
  * Stripes make accumulates atomic: whoever applies one, by whichever way, holds the stripe of each element's first
  * byte. They are held for microseconds and without waiting for anything. */
@@ -16,12 +17,20 @@
 #define MUR_WIN_EXCLUSIVE 0x80000000u
 
 /* Acquire: pairs with the release of who unlocked. */
-static inline bool mur_control_try_exclusive(struct mur_win_control *control)
+static inline bool mur_control_try_exclusive(struct mur_win_control *control, int rank)
 {
     uint32_t nobody = 0;
 
-    return atomic_compare_exchange_strong_explicit(&control->lock, &nobody, MUR_WIN_EXCLUSIVE, memory_order_seq_cst,
-                                                   memory_order_relaxed);
+    return atomic_compare_exchange_strong_explicit(&control->lock, &nobody, MUR_WIN_EXCLUSIVE | (uint32_t)rank,
+                                                   memory_order_seq_cst, memory_order_relaxed);
+}
+
+/* The rank that holds it exclusively; -1: none does. */
+static inline int mur_control_holder(const struct mur_win_control *control)
+{
+    uint32_t holders = atomic_load_explicit(&control->lock, memory_order_relaxed);
+
+    return holders & MUR_WIN_EXCLUSIVE ? (int)(holders & ~MUR_WIN_EXCLUSIVE) : -1;
 }
 
 /* A polite one fails where others want the lock for themselves. */
@@ -40,9 +49,10 @@ static inline bool mur_control_try_shared(struct mur_win_control *control, bool 
 
 /* Everything done before is visible to who locks next. True: somebody waits, and must be woken. The order between
  * giving up and looking pairs with that between announcing oneself and trying once more (rma/lock.c). */
-static inline bool mur_control_unlock(struct mur_win_control *control, bool is_exclusive)
+static inline bool mur_control_unlock(struct mur_win_control *control, bool is_exclusive, int rank)
 {
-    atomic_fetch_sub_explicit(&control->lock, is_exclusive ? MUR_WIN_EXCLUSIVE : 1, memory_order_seq_cst);
+    atomic_fetch_sub_explicit(&control->lock, is_exclusive ? MUR_WIN_EXCLUSIVE | (uint32_t)rank : 1,
+                              memory_order_seq_cst);
     return atomic_load_explicit(&control->waiting, memory_order_seq_cst) != 0;
 }
 

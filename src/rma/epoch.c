@@ -96,7 +96,7 @@ static void await_posts(struct mur_win *win)
         struct mur_win_target *target = &win->targets[win->ranks[i]];
 
         while (!target->is_posted)
-            mur_rma_rest(&waiter);
+            mur_rma_rest(&waiter, MUR_WAIT_POSTS, win, win->ranks[i]);
         target->is_posted = false;
     }
 }
@@ -158,7 +158,7 @@ int mur_rma_wait(struct mur_win *win)
     int rc = check_exposed(win);
 
     while (!rc && !has_ended(win))
-        mur_rma_rest(&waiter);
+        mur_rma_rest(&waiter, MUR_WAIT_COMPLETES, win, MUR_RMA_ALL);
     return rc;
 }
 

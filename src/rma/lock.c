@@ -47,12 +47,13 @@ struct waiter {
     int tries;
     struct mur_win *win;
     int rank;
+    int holder; /* who will have it */
 };
 
 static bool try_lock(struct waiter *waiter)
 {
     if (waiter->is_exclusive)
-        return mur_control_try_exclusive(waiter->control);
+        return mur_control_try_exclusive(waiter->control, waiter->holder);
     return mur_control_try_shared(waiter->control, waiter->tries++ < POLITE_TRIES);
 }
 
@@ -84,14 +85,29 @@ static bool try_for_self(struct mur_task *task, bool *is_over)
     return true;
 }
 
-static void wait_for_word(struct mur_win_control *control, bool is_exclusive)
+/* Whoever holds it for itself is known; shared holders are only counted. */
+static void describe_word(const void *what)
 {
-    struct waiter waiter = {.task.run = try_for_self, .control = control, .is_exclusive = is_exclusive};
+    const struct waiter *waiter = what;
+    struct mur_rma_wait wait = {.kind = MUR_WAIT_LOCK, .win = waiter->win, .rank = waiter->rank};
+
+    wait.holder = mur_control_holder(waiter->control);
+    mur_rma_describe(&wait);
+}
+
+static void wait_for_word(struct mur_win *win, int rank, bool is_exclusive)
+{
+    struct waiter waiter = {.task.run = try_for_self,
+                            .control = win->targets[rank].control,
+                            .is_exclusive = is_exclusive,
+                            .win = win,
+                            .rank = rank,
+                            .holder = win->rank};
 
     if (try_lock(&waiter))
         return;
     announce(&waiter);
-    mur_wait_for(&waiter.has_it);
+    mur_wait_for(&waiter.has_it, describe_word, &waiter);
 }
 
 void mur_rma_rouse(struct mur_win *win)
@@ -99,9 +115,9 @@ void mur_rma_rouse(struct mur_win *win)
     mur_node_rouse(win->near, win->near_count);
 }
 
-static void unlock_word(struct mur_win *win, struct mur_win_control *control, bool is_exclusive)
+static void unlock_word(struct mur_win *win, struct mur_win_control *control, bool is_exclusive, int holder)
 {
-    if (mur_control_unlock(control, is_exclusive))
+    if (mur_control_unlock(control, is_exclusive, holder))
         mur_rma_rouse(win);
 }
 
@@ -123,7 +139,7 @@ static bool try_for_rank(struct mur_task *task, bool *is_over)
 void mur_rma_lock_asked(struct mur_win *win, int rank, bool is_exclusive)
 {
     struct mur_win_control *control = win->targets[win->rank].control;
-    struct waiter first = {.control = control, .is_exclusive = is_exclusive}, *waiter;
+    struct waiter first = {.control = control, .is_exclusive = is_exclusive, .holder = rank}, *waiter;
 
     if (try_lock(&first)) {
         mur_rma_tell(win, rank, MUR_SYNC_GRANTED, 0);
@@ -132,24 +148,29 @@ void mur_rma_lock_asked(struct mur_win *win, int rank, bool is_exclusive)
     waiter = malloc(sizeof *waiter);
     if (!waiter)
         mur_boot_abort(1, "no memory for a lock request");
-    *waiter = (struct waiter){
-        .task.run = try_for_rank, .control = control, .is_exclusive = is_exclusive, .win = win, .rank = rank};
+    *waiter = (struct waiter){.task.run = try_for_rank,
+                              .control = control,
+                              .is_exclusive = is_exclusive,
+                              .win = win,
+                              .rank = rank,
+                              .holder = rank};
     announce(waiter);
 }
 
-void mur_rma_unlock_asked(struct mur_win *win, bool is_exclusive)
+void mur_rma_unlock_asked(struct mur_win *win, int rank, bool is_exclusive)
 {
-    unlock_word(win, win->targets[win->rank].control, is_exclusive);
+    unlock_word(win, win->targets[win->rank].control, is_exclusive, rank);
 }
 
 /* ---- taking and giving back a rank's lock ---- */
 
-static void wait_for_grant(struct mur_win_target *target)
+static void wait_for_grant(struct mur_win *win, int rank)
 {
+    struct mur_win_target *target = &win->targets[rank];
     struct mur_waiter waiter = {0};
 
     while (!target->is_granted)
-        mur_rma_rest(&waiter);
+        mur_rma_rest(&waiter, MUR_WAIT_LOCK, win, rank);
     target->is_granted = false;
 }
 
@@ -159,10 +180,10 @@ static void take(struct mur_win *win, int rank, bool is_exclusive)
 
     target->is_taken = true;
     if (target->control) {
-        wait_for_word(target->control, is_exclusive);
+        wait_for_word(win, rank, is_exclusive);
     } else {
         mur_rma_tell(win, rank, is_exclusive ? MUR_SYNC_LOCK : MUR_SYNC_LOCK_SHARED, 0);
-        wait_for_grant(target);
+        wait_for_grant(win, rank);
     }
     target->held = is_exclusive ? MUR_HELD_EXCLUSIVE : MUR_HELD_SHARED;
     target->is_open = true;
@@ -184,7 +205,7 @@ static void give_back(struct mur_win *win, int rank)
     if (target->held == MUR_HELD_NOCHECK)
         atomic_thread_fence(memory_order_seq_cst);
     else if (target->control)
-        unlock_word(win, target->control, is_exclusive);
+        unlock_word(win, target->control, is_exclusive, win->rank);
     else
         unlock_by_message(win, rank, is_exclusive);
     target->held = MUR_HELD_NONE;
@@ -310,7 +331,7 @@ static int open_locked(struct mur_win *win, int rank)
     if (rc)
         return rc;
     while (target->is_taken && !target->held)
-        mur_rma_rest(&waiter);
+        mur_rma_rest(&waiter, MUR_WAIT_LOCK, win, rank);
     if (target->held)
         return MPI_SUCCESS;
     if (win->assertion & MPI_MODE_NOCHECK) {
@@ -355,7 +376,7 @@ static void wait_until(struct mur_win *win, int rank, bool (*condition)(const st
     struct mur_waiter waiter = {0};
 
     while (!condition(win, rank))
-        mur_rma_rest(&waiter);
+        mur_rma_rest(&waiter, MUR_WAIT_FLUSH, win, rank);
 }
 
 /* What has left before may still be on its way. */

@@ -529,5 +529,6 @@ int mur_rma_setup(void)
     mur_engine.handlers[MUR_FRAME_ANSWER] = answer_arrived;
     mur_rma_serve_setup();
     mur_rma_bulk_setup();
+    mur_rest_holds = mur_rma_describe_holds;
     return MPI_SUCCESS;
 }

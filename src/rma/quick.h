@@ -105,7 +105,8 @@ static inline bool mur_quick_lock(struct mur_win *win, int rank, bool is_exclusi
         return false;
     target = &win->targets[rank];
     if (!target->control || target->is_taken ||
-        !(is_exclusive ? mur_control_try_exclusive(target->control) : mur_control_try_shared(target->control, true)))
+        !(is_exclusive ? mur_control_try_exclusive(target->control, win->rank)
+                       : mur_control_try_shared(target->control, true)))
         return false;
     target->is_taken = target->is_open = true;
     target->held = is_exclusive ? MUR_HELD_EXCLUSIVE : MUR_HELD_SHARED;
@@ -130,7 +131,7 @@ static inline bool mur_quick_unlock(struct mur_win *win, int rank)
     target->is_taken = target->is_open = false;
     if (--win->locks == 0)
         win->access = MUR_ACCESS_NONE;
-    if (__builtin_expect(mur_control_unlock(target->control, is_exclusive), 0))
+    if (__builtin_expect(mur_control_unlock(target->control, is_exclusive, win->rank), 0))
         mur_rma_rouse(win);
     return true;
 }

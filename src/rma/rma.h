@@ -14,6 +14,7 @@
  *   message.c     operations as messages: the side that asks
  *   serve.c       ... and the side that does it
  *   bulk.c        their large dense data, without copies
+ *   look.c        describing what a rank waits for
  *
  * All of it runs with the engine's lock held. Places are bytes from the start of a rank's part of the window; in a
  * dynamic window, addresses. */
@@ -31,13 +32,25 @@
 
 struct mur_info;
 
-/* Between two looks at what is waited for. */
-static inline void mur_rma_rest(struct mur_waiter *waiter)
+/* What is waited for at a rank of a window, or, with MUR_RMA_ALL, at several. */
+enum { MUR_RMA_ALL = -1 };
+struct mur_rma_wait {
+    enum mur_wait_kind kind;
+    struct mur_win *win;
+    int rank;
+    int holder; /* of a lock, if it is known */
+};
+mur_describer mur_rma_describe;
+void mur_rma_describe_holds(void);
+
+/* Between two looks at it. */
+static inline void mur_rma_rest(struct mur_waiter *waiter, enum mur_wait_kind kind, struct mur_win *win, int rank)
 {
     if (mur_progress())
-        *waiter = (struct mur_waiter){0};
+        mur_waiter_moved(waiter);
     else
-        mur_waiter_idle(waiter);
+        mur_waiter_idle(waiter, mur_rma_describe,
+                        &(struct mur_rma_wait){.kind = kind, .win = win, .rank = rank, .holder = MUR_LOOK_NONE});
 }
 
 /* ---- create.c, attach.c ---- */
@@ -87,7 +100,6 @@ int mur_rma_lock_all(struct mur_win *win, int assertion);
 int mur_rma_unlock_all(struct mur_win *win);
 
 /* `rank` may be MUR_RMA_ALL. Local: the buffers here may be used again. */
-enum { MUR_RMA_ALL = -1 };
 int mur_rma_flush(struct mur_win *win, int rank, bool is_local);
 
 /* Completes everything that has gone by message to a rank (MUR_RMA_ALL: to all), also there. */
@@ -102,7 +114,7 @@ int mur_rma_open(struct mur_win *win, int rank);
 /* Sends a frame about synchronisation; answers one. */
 void mur_rma_tell(struct mur_win *win, int rank, int what, int flags);
 void mur_rma_lock_asked(struct mur_win *win, int rank, bool is_exclusive);
-void mur_rma_unlock_asked(struct mur_win *win, bool is_exclusive);
+void mur_rma_unlock_asked(struct mur_win *win, int rank, bool is_exclusive);
 
 /* A rank has something to be done at the end of the epoch. */
 int mur_rma_touch(struct mur_win *win, int rank);

@@ -204,7 +204,7 @@ static void act(struct mur_win *win, int rank, int what, int flags)
         break;
     case MUR_SYNC_UNLOCK:
     case MUR_SYNC_UNLOCK_SHARED:
-        mur_rma_unlock_asked(win, what == MUR_SYNC_UNLOCK);
+        mur_rma_unlock_asked(win, rank, what == MUR_SYNC_UNLOCK);
         break;
     case MUR_SYNC_POST:
         target->is_posted = true;

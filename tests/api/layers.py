@@ -26,7 +26,7 @@ LIBRARY = [
 LAUNCHER = [
     {'mpiexec.c', 'supervisor.c', 'supervisor.h', 'commands'},
     {'agent', 'options'},
-    {'tree', 'pmi', 'daemon'},
+    {'tree', 'pmi', 'daemon', 'status'},
     {'hosts', 'launch'},
     {'boot'},
     {'base'},

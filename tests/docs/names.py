@@ -16,7 +16,7 @@ COMMENT = {".c": r"/\*.*?\*/", ".h": r"/\*.*?\*/", ".py": r"#[^\n]*|\"\"\".*?\"\
            ".cmake": r"#[^\n]*"}
 FILE = re.compile(r"(?<![\w/.<*-])((?:[a-z_0-9]+/)*[a-z_0-9]+\.(?:c|h|py))\b(?!\.)")
 FOREIGN = re.compile(r"^(std|sys/|netinet/|include/uapi/|pthread)|^(hello|code)\.c$|^part/code\.h$")  # and examples
-GENERATED = {"mpi.h", "mpif.h", "constants_table.c", "facts.h", "facts.c", "door.h", "door.c", "bodies.h", "constants.c", "prototypes.c"}
+GENERATED = {"mpi.h", "mpif.h", "constants_table.c", "facts.h", "facts.c", "door.h", "door.c", "bodies.h", "calls.c", "calls.h", "constants.c", "prototypes.c"}
 EXAMPLES = {"mur_noun_verb", "mur_KIND"}
 
 

@@ -138,7 +138,8 @@ int fcntl(int fd, int command, ...)
     va_start(list, command);
     argument = va_arg(list, void *);
     va_end(list);
-    if (fd == cache.fd && (command == F_OFD_SETLKW || command == F_SETLKW)) {
+    if (fd == cache.fd &&
+        (command == F_OFD_SETLKW || command == F_SETLKW || command == F_OFD_SETLK || command == F_SETLK)) {
         int rc;
 
         write_out(); /* before a lock is given back; and what is there is read anew once one is taken */

@@ -108,6 +108,14 @@ void mur_board_announce(const struct mur_board_op *op)
     atomic_store_explicit(announced(op, op->board->rank), op->call, memory_order_relaxed);
 }
 
+/* Turns are compared as numbers that go around. */
+bool mur_board_has_begun(const struct mur_board_op *op, int rank)
+{
+    uint64_t theirs = atomic_load_explicit(announced(op, rank), memory_order_relaxed);
+
+    return theirs && (int8_t)((theirs >> TURN_AT) - (op->call >> TURN_AT)) >= 0;
+}
+
 /* Whether another rank has begun something else in this turn; says so in op->error. */
 static bool differs_from(struct mur_board_op *op, int rank)
 {

@@ -14,6 +14,7 @@
 #include "engine/engine.h"
 #include "engine/lock.h"
 #include "node/node.h"
+#include "object/look.h"
 #include "object/request.h"
 
 void mur_board_pack(const void *buffer, MPI_Count count, struct mur_type *type, void *out)
@@ -89,6 +90,7 @@ static void describe(struct mur_board_op *op, const struct mur_algorithm *algori
     op->c = *c;
     op->comm = comm;
     op->board = board;
+    op->request = NULL;
     op->task.link = NULL;
     op->is_held = false;
 }
@@ -132,6 +134,19 @@ static bool run_blocking(struct mur_task *task, bool *is_over)
     return true;
 }
 
+/* Whom it lacks: those who have not begun it. If all have, it waits for what is under way. */
+static void describe_op(const void *what)
+{
+    const struct mur_board_op *op = what;
+    struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_COLLECTIVE, op->comm);
+
+    if (!op->request)
+        wait->number = op->comm->collectives;
+    for (int rank = 0; rank < op->board->size; rank++)
+        if (!mur_board_has_begun(op, rank))
+            mur_rest_miss(wait, op->board->processes[rank]);
+}
+
 int mur_board_run(const struct mur_algorithm *algorithm, const struct mur_collective *c, struct mur_comm *comm)
 {
     struct mur_board_op op;
@@ -148,7 +163,7 @@ int mur_board_run(const struct mur_algorithm *algorithm, const struct mur_collec
         }
         op.task.run = run_blocking;
         mur_engine_task_add(&op.task);
-        mur_wait_for(&op.is_complete);
+        mur_wait_for(&op.is_complete, describe_op, &op);
         break;
     }
     return op.error;
@@ -210,6 +225,17 @@ static bool run_kept(struct mur_task *task, bool *is_over)
     op->request->result.error = op->error;
     mur_request_complete(op->request);
     return true;
+}
+
+bool mur_board_describe(const struct mur_request *request)
+{
+    for (const struct mur_task *task = mur_engine.tasks; task; task = task->next)
+        if ((task->run == run_nonblocking || task->run == run_kept) &&
+            ((const struct mur_board_op *)(const void *)task)->request == request) {
+            describe_op(task);
+            return true;
+        }
+    return false;
 }
 
 static int start_kept(struct mur_request *request)

@@ -72,6 +72,12 @@ static inline bool mur_board_is_crowded(const struct mur_comm *comm)
     return comm->size > mur_settings.coll_flat;
 }
 
+/* Describes what the request of one that was started waits for (engine/rest.h); false: it is of something else. */
+bool mur_board_describe(const struct mur_request *request);
+
+/* mismatch.c: whether the rank has begun this operation, or a later one. */
+bool mur_board_has_begun(const struct mur_board_op *op, int rank);
+
 /* small.c: how many bytes a rank has to tell the others, of collectives that lines or slots may do; SIZE_MAX of others;
  * whether a slot holds them, so that larger ways are not the best; and whether a reduction is of gapless types, and an
  * element of each rank fits into a half. */

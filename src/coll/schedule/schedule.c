@@ -10,6 +10,7 @@
 #include "boot/process.h"
 #include "datatype/layout.h"
 #include "object/context.h"
+#include "object/look.h"
 #include "pt2pt/pt2pt.h"
 
 /* Blocking, nonblocking and persistent collectives number their messages in ranges of their own. A tag comes again long
@@ -463,11 +464,35 @@ static struct mur_step *pending_step(const struct mur_schedule *schedule, int i)
     return step->request ? step : NULL;
 }
 
+/* The round under way, and whose messages it lacks. */
+static void describe_schedule(const void *what)
+{
+    const struct mur_schedule *schedule = what;
+    struct mur_look_wait *wait = mur_look_add_comm(MUR_WAIT_COLLECTIVE, schedule->owner);
+
+    if (!schedule->request) /* a blocking one: of the user's they are counted for tools, else all are by their tags */
+        wait->number = schedule->is_strict ? schedule->owner->collectives : (uint64_t)schedule->tag + 1;
+    wait->round = 0;
+    for (int i = 0; i < schedule->round; i++)
+        wait->round += schedule->steps[i].kind == MUR_STEP_FENCE;
+    for (int i = 0; i < schedule->next; i++) {
+        const struct mur_step *step = &schedule->steps[i];
+
+        if (step->request && !step->request->is_complete)
+            mur_rest_miss(wait, step->comm->processes[step->rank]);
+    }
+}
+
 static void wait_for_step(struct mur_schedule *schedule, struct mur_step *step)
 {
     MPI_Status status;
-    int rc = mur_wait(step->request, &status);
+    int rc;
 
+    if (!step->request->is_complete)
+        mur_wait_for(&step->request->is_complete, describe_schedule, schedule);
+    else
+        mur_engine_flush();
+    rc = mur_request_finish(step->request, &status);
     finish_step(schedule, step, rc, &status);
 }
 
@@ -548,6 +573,17 @@ static bool schedule_progress(struct mur_task *task, bool *is_over)
         moved = true;
     }
     return moved;
+}
+
+/* The one behind a request that waits in the engine; false: there is none. */
+bool mur_schedule_describe(const struct mur_request *request)
+{
+    for (const struct mur_task *task = mur_engine.tasks; task; task = task->next)
+        if (task->run == schedule_progress && ((const struct mur_schedule *)(const void *)task)->request == request) {
+            describe_schedule(task);
+            return true;
+        }
+    return false;
 }
 
 /* Goes as far as it can at once, and leaves the rest to progress. */

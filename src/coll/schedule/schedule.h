@@ -186,6 +186,9 @@ int mur_schedule_run(struct mur_schedule *schedule);
 /* Starts it; it frees itself when it is complete. */
 int mur_schedule_start(struct mur_schedule *schedule, MPI_Request *request);
 
+/* Describes what the request of one that was started waits for (engine/rest.h); false: it is of something else. */
+bool mur_schedule_describe(const struct mur_request *request);
+
 /* Makes an inactive request that runs it at each start. */
 int mur_schedule_keep(struct mur_schedule *schedule, MPI_Request *request);
 

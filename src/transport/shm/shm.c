@@ -7,6 +7,7 @@
 #include "base/cpu.h"
 #include "base/error.h"
 #include "base/settings.h"
+#include "boot/look.h"
 #include "mpi.h"
 
 /* Small enough that the receiver soon has the first, large enough that what a frame costs does not show. */
@@ -80,6 +81,19 @@ static int allocate_ends(void)
     return MPI_SUCCESS;
 }
 
+_Static_assert((int)MUR_HALF_LINE == (int)MUR_LOOK_RECORD, "what boot/look.h tells of lanes");
+
+/* For those who look from outside: how far this process has written in each lane. */
+static void show_lanes(void)
+{
+    mur_look.lanes = (struct mur_look_table){.at = (uintptr_t)mur_shm.out,
+                                             .rows = (uint32_t)mur_node.size,
+                                             .row_bytes = sizeof *mur_shm.out,
+                                             .columns = {offsetof(struct mur_lane_out, next_half),
+                                                         offsetof(struct mur_lane_out, ring[MUR_RING_SMALL].next),
+                                                         offsetof(struct mur_lane_out, ring[MUR_RING_LARGE].next)}};
+}
+
 static void take_peers(struct mur_peer *peers)
 {
     for (int local = 0; local < mur_node.size; local++) {
@@ -104,6 +118,7 @@ static int shm_open_transport(struct mur_peer *peers, int count)
     choose_ring_sizes();
     mur_express_setup();
     take_peers(peers);
+    show_lanes();
     mur_shm_transport.frame_max = mur_shm.lane_bytes[MUR_RING_LARGE] / 4;
     if (mur_shm_transport.frame_max > MUR_DATA_MAX)
         mur_shm_transport.frame_max = MUR_DATA_MAX;

@@ -17,6 +17,7 @@
 #include "base/error.h"
 #include "base/settings.h"
 #include "boot/job.h"
+#include "boot/look.h"
 #include "boot/process.h"
 #include "mpi.h"
 #include "node/node.h"
@@ -485,6 +486,8 @@ static int tcp_open(struct mur_peer *peers, int count)
         return mur_error(MPI_ERR_OTHER, "%s", complaint);
     mur_tcp.peers = peers;
     mur_tcp.peer_count = count;
+    mur_look.network_at = (uintptr_t)&mur_tcp_transport;
+    mur_look.link_queued = offsetof(struct mur_link, queued);
     LIST_INIT(&mur_tcp.links);
     TAILQ_INIT(&mur_tcp.greetings);
     TAILQ_INIT(&mur_tcp.silent);
