@@ -24,7 +24,7 @@
 #include "base/secret.h"
 
 /* Raised whenever anything that goes through connections changes its meaning. */
-enum { MUR_WIRE_PROTOCOL = 8 };
+enum { MUR_WIRE_PROTOCOL = 9 };
 
 struct mur_hello {
     char magic[8];

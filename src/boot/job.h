@@ -23,7 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define MUR_JOB_PROTOCOL 6 /* raised whenever anything in this file changes its meaning */
+#define MUR_JOB_PROTOCOL 7 /* raised whenever anything in this file changes its meaning */
 
 /* Environment variables of a rank; all are decimal numbers but MUR_JOB_ID, MUR_INITIAL_ERRHANDLER,
  * the sets and the port. */
