@@ -23,8 +23,14 @@ enum mur_tree_frame_kind {
     MUR_FRAME_FAILURE,  /* from the agent: see `cause` */
     MUR_FRAME_EXITED,   /* from the agent: `rank` ended by `signal` or with `code` (only for a job that shows exits) */
     MUR_FRAME_STANDING, /* from the agent of the host that has `rank`: see `standing` */
-    MUR_FRAME_DONE,     /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
-                         * them did not end by themselves */
+    MUR_FRAME_SNAPSHOT, /* to the agent: freeze and write this host's part of snapshot `code`, in the folder `text` */
+    MUR_FRAME_FROZEN, /* from the agent of host number `rank`: that is done; or, with `code` not 0, `text` says why not
+                       */
+    MUR_FRAME_THAW,   /* to the agent: go on; with `code` not 0 what was written is of no use */
+    MUR_FRAME_SAVED,  /* from the agent of host number `rank`: as FROZEN, and `text` has the checksums */
+    MUR_FRAME_LEFT,   /* from the agent of host number `rank`: no rank of it runs any more (only with snapshots) */
+    MUR_FRAME_DONE,   /* from the agent: `ended` ranks were still running when MUR_FRAME_END came, `killed` of
+                       * them did not end by themselves */
 };
 
 enum mur_cause {

@@ -169,6 +169,7 @@ void mur_input_open(struct mur_input *input, struct mur_loop *loop, const struct
 
     *input = (struct mur_input){
         .loop = loop, .rank = job->stdin_rank, .rank_fd = -1, .is_terminal = isatty(STDIN_FILENO) == 1};
+    input->is_always_piped = job->checkpointing.is_on;
     input->has_events = can_watch(STDIN_FILENO);
     input->readers = mur_alloc(is_for_all ? (size_t)job->size + (size_t)job->hosts.count : 1, sizeof *input->readers);
     input->from = (struct mur_watch){.fd = STDIN_FILENO, .ready = from_ready, .owner = input};
@@ -202,7 +203,7 @@ int mur_input_take(struct mur_input *input, int rank)
     close_rank_end(input);
     if (input->rank != MUR_STDIN_ALL && input->rank != rank)
         return -1;
-    if (input->rank == rank && !input->is_terminal)
+    if (input->rank == rank && !input->is_terminal && !input->is_always_piped)
         return STDIN_FILENO;
     input->rank_fd = add_reader(input);
     return input->rank_fd;

@@ -29,6 +29,7 @@ struct mur_input {
     int rank;    /* that reads, MUR_STDIN_ALL or MUR_STDIN_NONE */
     int rank_fd; /* the end for the rank that is being started; -1: none is open */
     bool is_terminal;
+    bool is_always_piped;   /* a rank gets no descriptor of ours */
     bool has_events;        /* false: a file, which can always be read but not be watched */
     struct mur_watch from;  /* our standard input; active while something may be read */
     struct mur_timer retry; /* looks whether we are in the foreground again, or goes on with a file */

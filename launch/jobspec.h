@@ -111,6 +111,18 @@ struct mur_starting {    /* how ranks are started, where that is not the usual w
     const char *shown;   /* the ranks whose stdout is shown; NULL: all */
 };
 
+struct mur_checkpointing { /* snapshots (checkpoint/checkpoint.h) */
+    bool is_on;
+    bool is_restart;    /* the job is the one of a snapshot */
+    const char *prefix; /* the folder of all snapshots */
+    bool has_number;
+    int number;           /* of the one to restart from; -1: the latest */
+    const char *snapshot; /* its folder; NULL: the job starts from its beginning */
+    int64_t interval_ms;  /* 0: only when asked */
+    int keep;             /* how many stay; 0: the default */
+    bool is_on_term;      /* SIGTERM takes one and ends the job */
+};
+
 enum { MUR_STDIN_NONE = -1, MUR_STDIN_ALL = -2 };
 
 struct mur_formats {      /* of the ranks' output; patterns are as output.h says */
@@ -133,6 +145,8 @@ enum mur_command { /* what is done instead of running a job */
                    MUR_COMMAND_WHO,
                    MUR_COMMAND_INFO,
                    MUR_COMMAND_ACCOUNT,
+                   MUR_COMMAND_CHECKPOINT,
+                   MUR_COMMAND_TRIGGER,
                    MUR_COMMAND_VALIDATE, /* this and what follows need the rest of the command line, but no program */
                    MUR_COMMAND_STATUS,
                    MUR_COMMAND_CHECK_SSH,
@@ -153,8 +167,10 @@ struct mur_jobspec {
     struct mur_launcher launcher;
     struct mur_formats formats;
     struct mur_starting starting;
+    struct mur_checkpointing checkpointing;
     struct mur_hosts hosts;   /* those that run ranks, from placement on */
     struct mur_hosts offered; /* all that may run ranks, and how many do on each */
+    bool has_list;            /* of hosts, from wherever: not just this machine */
     int *node_of;             /* of each rank: its host's number in `hosts` */
     int *local_of;            /* of each rank: its place among the ranks of that host */
     int local_node;           /* the number of this machine, whose agent mpiexec forks; -1: no rank runs here */

@@ -15,6 +15,7 @@
 #include "launch/say.h"
 
 #define RANK_DESCRIPTORS 4             /* the agent's ends of a rank's stdout, stderr, control and PMI sockets */
+#define ALL_DESCRIPTORS  10            /* both ends, of all ranks at a time, where a root process starts them */
 #define OWN_DESCRIPTORS  32            /* of mpiexec and the agent, and the ends passed to a rank being started */
 #define OWN_PROCESSES    2             /* mpiexec and the agent; a rank is one more each */
 #define RANK_BYTES       (1024 * 1024) /* the least a process costs: its stack, page tables, libc's private pages */
@@ -32,7 +33,8 @@ static int more_descriptors(const struct mur_jobspec *job)
 
 static void check_descriptors(const struct mur_jobspec *job, int ranks, struct rlimit *files)
 {
-    rlim_t needed = (rlim_t)ranks * (rlim_t)(RANK_DESCRIPTORS + more_descriptors(job)) + OWN_DESCRIPTORS;
+    int each = (job->checkpointing.is_on ? ALL_DESCRIPTORS : RANK_DESCRIPTORS) + more_descriptors(job);
+    rlim_t needed = (rlim_t)ranks * (rlim_t)each + OWN_DESCRIPTORS;
     struct rlimit raised;
 
     if (getrlimit(RLIMIT_NOFILE, files) < 0)

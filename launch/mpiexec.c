@@ -19,7 +19,11 @@
 #include "boot/job.h"
 #include "boot/spawn.h"
 #include "launch/agent/agent.h"
+#include "launch/agent/root_process.h"
 #include "launch/alloc.h"
+#include "launch/checkpoint/checkpoint.h"
+#include "launch/checkpoint/restart.h"
+#include "launch/checkpoint/trigger.h"
 #include "launch/daemon/call.h"
 #include "launch/daemon/phrase.h"
 #include "launch/commands/commands.h"
@@ -115,7 +119,7 @@ static void place_ranks(struct mur_jobspec *job)
 {
     struct mur_problem problem;
 
-    if (!mur_placement_make(job, mur_survey_ask, &problem))
+    if (!(job->checkpointing.is_restart ? mur_restart_place : mur_placement_make)(job, mur_survey_ask, &problem))
         mur_quit(MUR_EXIT_USAGE, "%s", problem.text);
     if (job->stdin_rank >= job->size)
         mur_quit(MUR_EXIT_USAGE, "-stdin %d: the job has ranks 0 to %d", job->stdin_rank, job->size - 1);
@@ -158,8 +162,12 @@ int main(int argc, char **argv)
     fill_standard_descriptors();
     if (argc < 1)
         return MUR_EXIT_USAGE;
+    if (mur_hook_is_meant())
+        return mur_hook_run();
     if (argc > 1 && strcmp(argv[1], "-agent") == 0)
         return mur_remote_run(argv + 2);
+    if (argc == 3 && strcmp(argv[1], "-root-process") == 0)
+        mur_root_process_main(argv[2]);
     if (argc == 3 && strcmp(argv[1], "-survey") == 0)
         return mur_survey_answer(argv[2]);
     if (argc > 1 && strcmp(argv[1], "-daemon-start") == 0)
@@ -179,6 +187,8 @@ int main(int argc, char **argv)
     report_pid(&job);
     note_parent(&job);
     note_ignored(&job);
+    if (job.checkpointing.is_restart)
+        mur_restart_prepare(&job);
     place_ranks(&job);
     mur_torch_prepare(&job);
     if (!job.is_trial)
@@ -187,11 +197,13 @@ int main(int argc, char **argv)
         mur_phrase_key(&job.launcher); /* now: an agent could not ask for it */
     inherit_universe(&job);
     mur_secret_random(job.secret, sizeof job.secret);
-    mur_programs_find(&job, job.local_node);
+    if (!job.checkpointing.is_restart)
+        mur_programs_find(&job, job.local_node);
     if (job.is_trial)
         return 0;
     if (job.starting.sends_program && job.hosts.count > (job.local_node >= 0))
         mur_programs_take(&job);
     mur_limits_check(&job, job.local_node, &files);
+    mur_trigger_lock(&job);
     return mur_supervisor_run(&job, &files);
 }

@@ -9,6 +9,7 @@
 /* Exit codes of mpiexec itself; any other comes from the job. The help text explains them. */
 #define MUR_EXIT_TROUBLE        1
 #define MUR_EXIT_USAGE          2
+#define MUR_EXIT_REQUEUE        85  /* the job was saved, and ended for it: to be restarted */
 #define MUR_EXIT_TIMEOUT        124 /* as timeout(1) */
 #define MUR_EXIT_NOT_EXECUTABLE 126 /* as the shell, as the next */
 #define MUR_EXIT_NOT_FOUND      127

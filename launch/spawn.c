@@ -60,7 +60,7 @@ struct start {        /* what the child needs, and how it reports */
     int node_fd;
     const struct mur_starting *way;
     bool is_local_root;
-    const char *life; /* a name of the pipe that ends with the agent */
+    const char *life; /* a name of the pipe that ends with the agent; NULL: there is none */
     struct rlimit files;
     bool is_bound;
     cpu_set_t cpus;
@@ -68,13 +68,6 @@ struct start {        /* what the child needs, and how it reports */
     /* Volatile: the compiler believes that what a function that never returns has stored, nobody will read. */
     volatile int step;  /* enum step: what failed */
     volatile int error; /* its errno */
-};
-
-struct channels { /* both ends of a rank's connections */
-    int out[2];
-    int err[2];
-    int control[2];
-    int pmi[2];
 };
 
 static char **make_shell_argv(const struct mur_context *context)
@@ -151,7 +144,7 @@ static void child_lead(struct start *start)
  * there, and the description must be the rank's own. It is no failure where the system refuses it. */
 static void child_tie_group(const struct start *start)
 {
-    int fd = open(start->life, O_RDONLY | O_NONBLOCK);
+    int fd = start->life ? open(start->life, O_RDONLY | O_NONBLOCK) : -1;
 
     if (fd >= 0 &&
         (fcntl(fd, F_SETSIG, SIGKILL) < 0 || fcntl(fd, F_SETOWN, start->is_local_root ? getpid() : -getpid()) < 0 ||
@@ -224,7 +217,7 @@ static __attribute__((noinline)) pid_t start_child(struct start *start)
 
 /* ---- in the agent ---- */
 
-static bool open_channels(struct channels *channels)
+static bool open_channels(struct mur_channels *channels)
 {
     if (pipe2(channels->out, O_CLOEXEC) < 0)
         return false;
@@ -242,7 +235,7 @@ static bool open_channels(struct channels *channels)
            fcntl(channels->control[0], F_SETFL, O_NONBLOCK) == 0 && fcntl(channels->pmi[0], F_SETFL, O_NONBLOCK) == 0;
 }
 
-static bool set_failure(struct mur_tree_frame *failure, const struct mur_spawner *spawner, int rank, const char *step,
+static bool set_failure(struct mur_tree_frame *failure, const struct mur_jobspec *job, int rank, const char *step,
                         int error, const char *path)
 {
     const char *hint = "";
@@ -259,9 +252,8 @@ static bool set_failure(struct mur_tree_frame *failure, const struct mur_spawner
         hint = "; the interpreter in its #! line or its ELF loader may be missing";
     if (path)
         failure->code = error == ENOENT ? MUR_EXIT_NOT_FOUND : MUR_EXIT_NOT_EXECUTABLE;
-    mur_frame_set_text(failure, "cannot start rank %d of %d on %s: could not %s%s%s%s: %s%s", rank, spawner->job->size,
-                       spawner->job->host, step, path ? " '" : "", path ? path : "", path ? "'" : "", strerror(error),
-                       hint);
+    mur_frame_set_text(failure, "cannot start rank %d of %d on %s: could not %s%s%s%s: %s%s", rank, job->size,
+                       job->host, step, path ? " '" : "", path ? path : "", path ? "'" : "", strerror(error), hint);
     return false;
 }
 
@@ -304,59 +296,92 @@ static void adapt(struct start *start, const struct mur_spawner *spawner, int ra
         put_into_window(start, rank);
 }
 
-bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
+bool mur_channels_open(struct mur_channels *channels, const struct mur_jobspec *job, int rank,
                        struct mur_tree_frame *failure)
 {
-    const struct mur_context *context = &spawner->job->contexts[appnum];
-    struct mur_environment *environment = &spawner->environments[appnum];
-    struct channels channels;
-    struct mur_rank_place place;
-    struct start start;
-    char life[32];
-    pid_t pid;
+    return open_channels(channels) || set_failure(failure, job, rank, "open its pipes", errno, NULL);
+}
 
-    if (!open_channels(&channels)) /* what did open goes with the agent: the job ends now */
-        return set_failure(failure, spawner, rank, "open its pipes", errno, NULL);
-    place = (struct mur_rank_place){.rank = rank,
-                                    .appnum = appnum,
-                                    .control_fd = channels.control[1],
-                                    .pmi_fd = channels.pmi[1],
-                                    .pmi_port = spawner->pmi_port,
-                                    .node_fd = spawner->node_fd};
-    mur_environment_set_rank(environment, spawner->job, &place);
-    snprintf(life, sizeof life, "/proc/self/fd/%d", spawner->life_fd);
-    start = (struct start){
+void mur_channels_close_rank(const struct mur_channels *channels)
+{
+    close(channels->out[1]);
+    close(channels->err[1]);
+    close(channels->control[1]);
+    close(channels->pmi[1]);
+}
+
+void mur_channels_keep(const struct mur_channels *channels, struct mur_spawned *spawned)
+{
+    *spawned = (struct mur_spawned){.control_fd = channels->control[0],
+                                    .pmi_fd = channels->pmi[0],
+                                    .stdout_fd = channels->out[0],
+                                    .stderr_fd = channels->err[0]};
+}
+
+/* What the child needs, but for its environment, which is in the spawner. */
+static void prepare_start(struct start *start, struct mur_spawner *spawner, int rank, int appnum,
+                          const struct mur_channels *channels)
+{
+    const struct mur_context *context = &spawner->job->contexts[appnum];
+
+    *start = (struct start){
         .path = context->path,
         .wdir = context->wdir,
         .argv = context->argv,
         .shell_argv = spawner->shell_argvs[appnum],
-        .environment = environment->variables,
-        .stdio = {spawner->stdin_fd >= 0 ? spawner->stdin_fd : spawner->null_fd, channels.out[1], channels.err[1]},
-        .control_fd = channels.control[1],
-        .pmi_fd = channels.pmi[1],
+        .environment = spawner->environments[appnum].variables,
+        .stdio = {spawner->stdin_fd >= 0 ? spawner->stdin_fd : spawner->null_fd, channels->out[1], channels->err[1]},
+        .control_fd = channels->control[1],
+        .pmi_fd = channels->pmi[1],
         .node_fd = spawner->node_fd,
-        .life = life,
         .files = spawner->files,
         .agent = getpid(),
     };
-    adapt(&start, spawner, rank);
-    start.is_bound = mur_binding_of(spawner->job, rank, &start.cpus);
+    adapt(start, spawner, rank);
+    start->is_bound = mur_binding_of(spawner->job, rank, &start->cpus);
+}
+
+pid_t mur_spawner_start_with(struct mur_spawner *spawner, int rank, int appnum, const struct mur_channels *channels,
+                             struct mur_tree_frame *failure)
+{
+    struct mur_rank_place place = {.rank = rank,
+                                   .appnum = appnum,
+                                   .control_fd = channels->control[1],
+                                   .pmi_fd = channels->pmi[1],
+                                   .pmi_port = spawner->pmi_port,
+                                   .node_fd = spawner->node_fd};
+    struct start start;
+    char life[32];
+    pid_t pid;
+
+    mur_environment_set_rank(&spawner->environments[appnum], spawner->job, &place);
+    prepare_start(&start, spawner, rank, appnum, channels);
+    snprintf(life, sizeof life, "/proc/self/fd/%d", spawner->life_fd);
+    start.life = spawner->life_fd >= 0 ? life : NULL;
     pid = start_child(&start);
-    if (pid < 0)
-        return set_failure(failure, spawner, rank, "fork", errno, NULL);
-    close(channels.out[1]);
-    close(channels.err[1]);
-    close(channels.control[1]);
-    close(channels.pmi[1]);
-    if (start.step) {
-        waitpid(pid, NULL, 0);
-        return set_failure(failure, spawner, rank, step_texts[start.step], start.error,
-                           start.step == STEP_EXECUTE ? start.path : NULL);
+    if (pid < 0) {
+        set_failure(failure, spawner->job, rank, "fork", errno, NULL);
+        return 0;
     }
-    *spawned = (struct mur_spawned){.pid = pid,
-                                    .control_fd = channels.control[0],
-                                    .pmi_fd = channels.pmi[0],
-                                    .stdout_fd = channels.out[0],
-                                    .stderr_fd = channels.err[0]};
-    return true;
+    if (!start.step)
+        return pid;
+    waitpid(pid, NULL, 0);
+    set_failure(failure, spawner->job, rank, step_texts[start.step], start.error,
+                start.step == STEP_EXECUTE ? start.path : NULL);
+    return 0;
+}
+
+bool mur_spawner_start(struct mur_spawner *spawner, int rank, int appnum, struct mur_spawned *spawned,
+                       struct mur_tree_frame *failure)
+{
+    struct mur_channels channels;
+    pid_t pid;
+
+    if (!mur_channels_open(&channels, spawner->job, rank, failure)) /* the job ends now */
+        return false;
+    pid = mur_spawner_start_with(spawner, rank, appnum, &channels, failure);
+    mur_channels_close_rank(&channels);
+    mur_channels_keep(&channels, spawned);
+    spawned->pid = pid;
+    return pid != 0;
 }

@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 #include "launch/agent/agent.h"
+#include "launch/checkpoint/trigger.h"
 #include "launch/descendants.h"
 #include "launch/exits.h"
 #include "launch/frame.h"
@@ -56,6 +57,8 @@ struct supervisor {
     int last_signal;               /* by this signal, or, 0, as its time is up */
     char *last_words;              /* the latter's status; NULL: there is none */
     int end_signal;                /* a signal to us that ended the job */
+    struct mur_trigger trigger;
+    bool ends_when_saved; /* SIGTERM came, and a snapshot is taken first */
     bool is_ending;
     bool has_timed_out;
     bool is_over;
@@ -76,6 +79,7 @@ static void send_end(struct supervisor *supervisor, int signal, int grace_ms, in
                                    .drain_ms = drain_ms};
 
     supervisor->is_ending = true;
+    mur_trigger_close(&supervisor->trigger);
     mur_frame_send(supervisor->agent.fd, &frame);
     kill(supervisor->agent_pid, SIGCONT); /* somebody may have stopped it */
     kill(supervisor->guard_pid, SIGCONT);
@@ -181,9 +185,57 @@ static void take_ending_signal(struct supervisor *supervisor, int signal)
         end_by_signal(supervisor, signal);
 }
 
+/* ---- snapshots ---- */
+
+static void send_all(void *owner, const struct mur_tree_frame *frame)
+{
+    struct supervisor *supervisor = owner;
+
+    mur_frame_send(supervisor->agent.fd, frame);
+}
+
+static void snapshot_over(void *owner, bool is_good)
+{
+    struct supervisor *supervisor = owner;
+
+    if (!supervisor->ends_when_saved || supervisor->is_ending)
+        return;
+    supervisor->ends_when_saved = false;
+    if (!is_good) {
+        take_ending_signal(supervisor, SIGTERM);
+        return;
+    }
+    mur_say("the job is saved in %s, and ends on SIGTERM; mpiexec -restart %s goes on with it",
+            supervisor->job->checkpointing.prefix, supervisor->job->checkpointing.prefix);
+    supervisor->code = MUR_EXIT_REQUEUE;
+    send_end(supervisor, 0, 0, DRAIN_MS);
+}
+
+/* Whether the signal asks for a snapshot. */
+static bool take_request(struct supervisor *supervisor, int signal)
+{
+    const struct mur_checkpointing *checkpointing = &supervisor->job->checkpointing;
+
+    if (!checkpointing->is_on || supervisor->is_ending)
+        return false;
+    if (signal == SIGUSR1 || signal == SIGALRM) {
+        mur_trigger_pull(&supervisor->trigger);
+        return true;
+    }
+    if (signal != SIGTERM || !checkpointing->is_on_term || supervisor->ends_when_saved)
+        return false;
+    supervisor->ends_when_saved = true;
+    if (!mur_trigger_pull(&supervisor->trigger) && !supervisor->is_ending)
+        snapshot_over(supervisor, false);
+    return true;
+}
+
 static void take_signal(struct supervisor *supervisor, int signal)
 {
     struct mur_tree_frame frame = {.kind = MUR_FRAME_SIGNAL, .signal = signal};
+
+    if (take_request(supervisor, signal))
+        return;
 
     for (size_t i = 0; i < sizeof ending_signals / sizeof ending_signals[0]; i++)
         if (signal == ending_signals[i]) {
@@ -247,6 +299,7 @@ static void take_failure(struct supervisor *supervisor, const struct mur_tree_fr
 static void finish(struct supervisor *supervisor, const struct mur_tree_frame *done)
 {
     supervisor->is_over = true;
+    mur_trigger_close(&supervisor->trigger);
     mur_exits_print(&supervisor->exits, supervisor->job);
     mur_report_failure(supervisor->job, &supervisor->failure, done->ended);
     if (supervisor->has_timed_out)
@@ -281,6 +334,8 @@ static void agent_ready(void *owner)
         sample_done(supervisor);
     else if (frame.kind == MUR_FRAME_EXITED)
         mur_exits_note(&supervisor->exits, supervisor->job, &frame);
+    else if (frame.kind == MUR_FRAME_FROZEN || frame.kind == MUR_FRAME_SAVED || frame.kind == MUR_FRAME_LEFT)
+        mur_trigger_answer(&supervisor->trigger, &frame);
     else if (frame.kind == MUR_FRAME_DONE)
         finish(supervisor, &frame);
 }
@@ -290,6 +345,7 @@ static void lose_agent(struct supervisor *supervisor)
     int status = 0;
 
     supervisor->is_over = true;
+    mur_trigger_close(&supervisor->trigger);
     kill(supervisor->agent_pid, SIGKILL); /* it may have closed its end without dying */
     waitpid(supervisor->guard_pid, &status, 0);
     mur_descendants_end(&supervisor->strangers, LEFTOVER_MS);
@@ -321,6 +377,10 @@ static void open_signals(struct supervisor *supervisor)
     for (size_t i = 0; i < sizeof passed_signals / sizeof passed_signals[0]; i++)
         if (!supervisor->job->passes_no_signals)
             sigaddset(&read, passed_signals[i]);
+    if (supervisor->job->checkpointing.is_on) {
+        sigaddset(&read, SIGUSR1);
+        sigaddset(&read, SIGALRM);
+    }
     for (int signal = 1; signal <= SIGRTMAX && signal <= 64; signal++)
         if (supervisor->job->more_signals >> (signal - 1) & 1)
             sigaddset(&read, signal);
@@ -396,6 +456,8 @@ int mur_supervisor_run(const struct mur_jobspec *job, const struct rlimit *files
     open_desk(&supervisor);
     if (job->timeout_ms)
         mur_timer_set(&supervisor.timeout, job->timeout_ms);
+    supervisor.trigger = (struct mur_trigger){.send = send_all, .over = snapshot_over, .owner = &supervisor};
+    mur_trigger_open(&supervisor.trigger, &supervisor.loop, job);
     while (!supervisor.is_over)
         mur_loop_turn(&supervisor.loop);
     waitpid(supervisor.guard_pid, NULL, 0); /* so that nothing of us is left when our exit is seen */

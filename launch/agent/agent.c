@@ -146,6 +146,7 @@ static void open_agent(struct mur_agent *agent, const struct mur_jobspec *job, c
     agent->node = mur_place_node(job, place->place);
     agent->count = agent->node < 0 ? 0 : job->hosts.items[agent->node].ranks;
     agent->machine_ranks = job->hosts.count == 1 ? agent->count : 0; /* else machine.c finds out */
+    agent->root.line.fd = agent->root.saver_line.fd = -1;
     agent->kvs = mur_kvs_create(MUR_AGENT_VALUES_MAX);
     agent->names = mur_kvs_create(MUR_AGENT_VALUES_MAX);
     agent->ranks = mur_alloc((size_t)agent->count, sizeof *agent->ranks);

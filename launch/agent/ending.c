@@ -161,6 +161,7 @@ static void end_job(struct mur_agent *agent, const struct mur_tree_frame *frame)
         new_core_wait_ms(agent); /* from now on it counts */
     }
     agent->drain_ms = frame->drain_ms;
+    mur_agent_drop_snapshot(agent); /* who stands still could not end */
     mur_tree_pass(&agent->tree, frame);
     if (frame->signal && !agent->is_killing) {
         signal_ranks(agent, frame->signal);
@@ -179,6 +180,7 @@ static void end_job(struct mur_agent *agent, const struct mur_tree_frame *frame)
 /* All ranks have ended: nothing else of the job may live on, and what is in the pipes is all there will be. */
 void mur_agent_finish(struct mur_agent *agent)
 {
+    mur_agent_tell_left(agent);
     if (!mur_tree_is_done(&agent->tree))
         return; /* comes again when it is */
     if (agent->has_descendants) {
@@ -220,6 +222,12 @@ void mur_agent_take_frame(struct mur_agent *agent, const struct mur_tree_frame *
     } else if (frame->kind == MUR_FRAME_LOOK) {
         mur_tree_pass(&agent->tree, frame);
         mur_agent_look(agent, frame->code, frame->wants_traffic);
+    } else if (frame->kind == MUR_FRAME_SNAPSHOT) {
+        mur_tree_pass(&agent->tree, frame);
+        mur_agent_begin_snapshot(agent, frame);
+    } else if (frame->kind == MUR_FRAME_THAW) {
+        mur_tree_pass(&agent->tree, frame);
+        mur_agent_thaw(agent, frame);
     }
 }
 

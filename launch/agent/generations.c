@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/secret.h"
@@ -189,6 +190,46 @@ void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t number)
         set_failure(agent, &failure);
         mur_agent_report(agent, &failure);
     }
+}
+
+int mur_agent_list_memory(const struct mur_agent *agent, uint64_t **inodes, uint32_t **numbers)
+{
+    int count = 0;
+
+    for (const struct mur_generation *at = agent->generations; at; at = at->next)
+        count++;
+    *inodes = mur_alloc((size_t)count, sizeof **inodes);
+    *numbers = mur_alloc((size_t)count, sizeof **numbers);
+    count = 0;
+    for (const struct mur_generation *at = agent->generations; at; at = at->next) {
+        struct stat status = {0};
+
+        fstat(at->fd, &status);
+        (*inodes)[count] = status.st_ino;
+        (*numbers)[count++] = at->number;
+    }
+    return count;
+}
+
+/* Ranks of other generations than those that were in use ask for theirs as ever. */
+bool mur_agent_adopt_memory(struct mur_agent *agent, uint32_t number, int fd)
+{
+    struct mur_generation *generation = mur_alloc(1, sizeof *generation);
+    struct mur_job *job = mmap(NULL, mur_job_bytes(agent->job->size), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+
+    if (job == MAP_FAILED || job->size != agent->job->size || job->local_size != agent->count)
+        return false;
+    *generation = (struct mur_generation){.number = number,
+                                          .fd = fd,
+                                          .is_fixed = job->is_fixed,
+                                          .bytes = job->bytes,
+                                          .job = job,
+                                          .next = agent->generations};
+    make_secret(agent, number, job->secret);
+    /* Pairs with the load in mur_cores_suffice. */
+    __atomic_store_n(&job->machine_ranks, agent->machine_ranks, __ATOMIC_RELAXED);
+    agent->generations = generation;
+    return true;
 }
 
 static bool is_in_use(const struct mur_agent *agent, const struct mur_generation *generation)

@@ -13,6 +13,10 @@
  *   spawned.c    jobs that ranks have spawned, and the one that has spawned this
  *   pmi.c        programs of other libraries
  *   pmi_port.c   those that call at a port instead of a descriptor
+ *   root_process.c  the root process's own part of that
+ *   rooted.c ranks under a root process, of jobs of which snapshots may be taken
+ *   snapshot.c   this host's part of a snapshot
+ *   restoring.c  ranks of a snapshot instead of new ones
  *   alone.c      ranks that have loaded another MPI
  *   ending.c     the end: signals, SIGKILL, the last output */
 #ifndef MUR_LAUNCH_AGENT_INSIDE_H
@@ -26,6 +30,8 @@
 #include "boot/job.h"
 #include "boot/look.h"
 #include "launch/agent/agent.h"
+#include "launch/checkpoint/carried.h"
+#include "launch/checkpoint/notes.h"
 #include "launch/frame.h"
 #include "launch/input.h"
 #include "launch/jobs.h"
@@ -41,6 +47,31 @@
 
 struct mur_agent;
 
+enum mur_saving {
+    MUR_SAVING_NONE,
+    MUR_SAVING_FREEZING, /* CRIU works at it */
+    MUR_SAVING_FROZEN,   /* the tree stands still and is written; mpiexec says when it goes on */
+    MUR_SAVING_FAILED,   /* this host's part has failed, and mpiexec has not answered yet */
+    MUR_SAVING_PACKING,  /* the tree goes on */
+    MUR_RESTORING,
+};
+
+/* The process tree of the ranks, where snapshots of it may be taken (checkpoint/checkpoint.h). */
+struct mur_agent_tree_root {
+    pid_t init;                     /* number 1 of its namespaces; 0: there is none */
+    struct mur_watch line;          /* to the root process */
+    uint64_t line_inode;            /* of its end */
+    struct mur_rank_inodes *inodes; /* [count] of the ranks' ends */
+    struct mur_sockets sockets;     /* of the ranks' library */
+    enum mur_saving phase;
+    pid_t saver;
+    struct mur_watch saver_line;
+    char *folder;
+    uint64_t notes_sum;
+    struct mur_notes notes;      /* of a restart */
+    struct mur_spawned *spawned; /* [count] of a restart, until the processes are known */
+};
+
 struct mur_agent_rank {
     struct mur_agent *agent;
     int number;
@@ -53,6 +84,7 @@ struct mur_agent_rank {
     int exit_code;                /* with this code */
     struct mur_watch program_end; /* of `program`; fd -1: none */
     bool has_aborted;
+    int foreign;          /* connections with processes of other jobs; told only where snapshots may be taken */
     int64_t core_wait_ms; /* for a core, so far */
     struct mur_watch control;
     struct mur_packets answers; /* that wait to be sent over it */
@@ -113,6 +145,7 @@ struct mur_agent {
     int64_t kill_since;
     int64_t grace_more_ms; /* that waiting for a core has added to the grace */
     int32_t drain_ms;
+    struct mur_agent_tree_root root;
     struct mur_timer kill_timer;
     struct mur_timer drain_timer;
     struct mur_timer sight_timer; /* to look at ranks once more, */
@@ -128,7 +161,36 @@ void mur_agent_report(struct mur_agent *agent, const struct mur_tree_frame *fram
 /* starting.c: starts all ranks of this node, or as many as it can and returns false */
 bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_tree_frame *failure);
 
+void mur_agent_connect_rank(struct mur_agent_rank *rank, const struct mur_spawned *spawned);
+
+/* rooted.c */
+bool mur_agent_start_rooted(struct mur_agent *agent, struct mur_spawner *spawner, struct mur_tree_frame *failure);
+bool mur_agent_open_line(struct mur_agent *agent, int *end, struct mur_tree_frame *failure);
+bool mur_agent_open_channels(struct mur_agent *agent, int local, struct mur_channels *channels, int *in,
+                             struct mur_tree_frame *failure);
+void mur_agent_close_rank_ends(struct mur_agent *agent, struct mur_channels *channels, const int *in);
+void mur_agent_watch_line(struct mur_agent *agent);
+bool mur_agent_end_tree_process(struct mur_agent *agent, pid_t pid); /* false: it is none of the tree's */
+
+/* snapshot.c */
+void mur_agent_begin_snapshot(struct mur_agent *agent, const struct mur_tree_frame *frame);
+void mur_agent_thaw(struct mur_agent *agent, const struct mur_tree_frame *frame);
+void mur_agent_drop_snapshot(struct mur_agent *agent); /* the job ends */
+void mur_agent_tell_left(struct mur_agent *agent);     /* the last rank of the host has ended */
+void mur_agent_note_socket(struct mur_agent *agent, const char *inode);
+bool mur_agent_open_saver_line(struct mur_agent *agent, int *end);
+void mur_agent_close_saver_line(struct mur_agent *agent);
+
+/* restoring.c */
+bool mur_agent_bring_back(struct mur_agent *agent, struct mur_tree_frame *failure);
+void mur_agent_restored(struct mur_agent *agent); /* the tree is there, and does not run yet */
+void mur_agent_rank_is_back(struct mur_agent *agent, int local, pid_t pid);
+void mur_agent_all_are_back(struct mur_agent *agent);
+
 /* generations.c */
+int mur_agent_list_memory(const struct mur_agent *agent, uint64_t **inodes, uint32_t **numbers);
+bool mur_agent_adopt_memory(struct mur_agent *agent, uint32_t number, int fd); /* of a restart */
+
 bool mur_agent_make_memory(struct mur_agent *agent, int *fd,
                            struct mur_tree_frame *failure); /* of the first generation */
 void mur_agent_give_memory(struct mur_agent_rank *rank, uint32_t generation);
@@ -146,6 +208,8 @@ void mur_agent_set_end(const struct mur_agent *agent, struct mur_tree_frame *fra
                        int status); /* how a process ended */
 void mur_agent_read_control(void *rank);
 void mur_agent_children_ready(void *agent);
+void mur_agent_end_rank(struct mur_agent_rank *rank, int status); /* its process has ended */
+void mur_agent_note_stop(const struct mur_agent_rank *rank, int status);
 void mur_agent_abort(struct mur_agent_rank *rank, int code, const char *text, size_t bytes);
 
 /* alone.c */

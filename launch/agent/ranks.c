@@ -97,6 +97,13 @@ static void take_message(struct mur_agent_rank *rank, const struct mur_control_m
         rank->is_exiting = true;
         rank->exit_code = message->value & 0xff;
         break;
+    case MUR_CONTROL_SOCKET:
+        memcpy(text, message->text, message->length);
+        mur_agent_note_socket(rank->agent, text);
+        break;
+    case MUR_CONTROL_FOREIGN:
+        rank->foreign += message->value;
+        break;
     case MUR_CONTROL_MEMORY:
         mur_agent_give_memory(rank, (uint32_t)message->value);
         break;
@@ -156,8 +163,9 @@ void mur_agent_read_control(void *owner)
     pid_t sender;
 
     mur_packets_flush(&rank->answers, rank->agent->loop, &rank->control);
+    /* A rank that ended with answers unread shows as ECONNRESET, once, before its last messages can be read. */
     while ((size = receive(rank->control.fd, &message, &sender)) != 0) {
-        if (size < 0 && errno == EINTR)
+        if (size < 0 && (errno == EINTR || errno == ECONNRESET))
             continue;
         if (size < 0)
             break;
@@ -179,11 +187,24 @@ static struct mur_agent_rank *find_rank(const struct mur_agent *agent, pid_t pid
 
 /* A job in which a rank stands still would otherwise hang without a word. Stops that mpiexec was asked to pass on are
  * the user's own. */
-static void note_stop(const struct mur_agent_rank *rank, int status)
+void mur_agent_note_stop(const struct mur_agent_rank *rank, int status)
 {
     if (rank && WIFSTOPPED(status) && !rank->agent->is_suspended)
         mur_say("rank %d on %s (pid %d) was stopped by SIG%s; the job waits for it to go on (kill -CONT %d)",
                 rank->number, rank->agent->job->host, (int)rank->pid, sigabbrev_np(WSTOPSIG(status)), (int)rank->pid);
+}
+
+void mur_agent_end_rank(struct mur_agent_rank *rank, int status)
+{
+    struct mur_agent *agent = rank->agent;
+    pid_t pid = rank->pid;
+
+    mur_agent_read_control(rank);
+    rank->pid = 0;
+    rank->foreign = 0;
+    agent->running--;
+    agent->killed += agent->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    report_exit(rank, pid, status);
 }
 
 void mur_agent_children_ready(void *owner)
@@ -199,20 +220,16 @@ void mur_agent_children_ready(void *owner)
         struct mur_agent_rank *rank = find_rank(agent, pid);
 
         if (WIFSTOPPED(status)) {
-            note_stop(rank, status);
+            mur_agent_note_stop(rank, status);
             continue;
         }
-        if (!rank && mur_agent_end_job_of(agent, pid, status))
+        if (!rank && (mur_agent_end_job_of(agent, pid, status) || mur_agent_end_tree_process(agent, pid)))
             continue;
         if (!rank) {
             mur_tree_reap(&agent->tree, pid, status); /* or an orphan of a rank's */
             continue;
         }
-        mur_agent_read_control(rank);
-        rank->pid = 0;
-        agent->running--;
-        agent->killed += agent->is_killing && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
-        report_exit(rank, pid, status);
+        mur_agent_end_rank(rank, status);
     }
     agent->has_descendants = pid == 0;
     if (agent->running == 0)

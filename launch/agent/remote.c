@@ -202,7 +202,8 @@ int mur_remote_run(char **argv)
     node = mur_place_node(&job, parent_link.place);
     if (!mur_binding_start(&job, node, &problem))
         mur_quit(MUR_EXIT_TROUBLE, "%s", problem.text);
-    mur_programs_find(&job, node);
+    if (!job.checkpointing.snapshot)
+        mur_programs_find(&job, node);
     mur_limits_check(&job, node, &files);
     place.place = parent_link.place;
     place.end = place_end;

@@ -5,7 +5,7 @@
 
 #include "launch/agent/inside.h"
 
-static void connect_rank(struct mur_agent_rank *rank, const struct mur_spawned *spawned)
+void mur_agent_connect_rank(struct mur_agent_rank *rank, const struct mur_spawned *spawned)
 {
     struct mur_agent *agent = rank->agent;
 
@@ -34,6 +34,10 @@ bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner,
     const struct mur_jobspec *job = agent->job;
     int number = 0;
 
+    if (job->checkpointing.snapshot)
+        return mur_agent_bring_back(agent, failure);
+    if (job->checkpointing.is_on)
+        return mur_agent_start_rooted(agent, spawner, failure);
     spawner->pmi_port = mur_agent_pmi_port(agent);
     if (!mur_agent_make_memory(agent, &spawner->node_fd, failure))
         return false;
@@ -51,7 +55,7 @@ bool mur_agent_start_ranks(struct mur_agent *agent, struct mur_spawner *spawner,
             if (!mur_spawner_start(spawner, number, i, &spawned, failure))
                 return false;
             spawned.appnum = i;
-            connect_rank(rank, &spawned);
+            mur_agent_connect_rank(rank, &spawned);
         }
     mur_agent_tell_machine(agent);
     return true;

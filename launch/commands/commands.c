@@ -2,12 +2,18 @@
 /* Errands: one function each. */
 #include "launch/commands/commands.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "launch/checkpoint/checkpoint.h"
 #include "launch/daemon/phrase.h"
 #include "launch/hosts/placement.h"
 #include "launch/manual.h"
@@ -103,6 +109,33 @@ static int set_up(struct mur_jobspec *job)
     return mur_setup_ssh(job, &hosts, job->command == MUR_COMMAND_SETUP_SSH) ? 0 : MUR_EXIT_TROUBLE;
 }
 
+/* Whether the process runs this program. */
+static bool is_mpiexec(int pid)
+{
+    char *path = mur_alloc_text("/proc/%d/exe", pid);
+    struct stat own, other;
+    bool is_same = stat("/proc/self/exe", &own) == 0 && stat(path, &other) == 0 && own.st_ino == other.st_ino &&
+                   own.st_dev == other.st_dev;
+
+    free(path);
+    return is_same;
+}
+
+/* mpiexec -checkpoint: the signal takes a snapshot, or means nothing where the job has none. */
+static int ask_for_snapshot(const char *word)
+{
+    int pid;
+
+    if (!mur_number_read(word, strlen(word), 1, INT_MAX, &pid) || !is_mpiexec(pid)) {
+        mur_say("-checkpoint wants the process number of an mpiexec here, not '%s'", word);
+        return MUR_EXIT_USAGE;
+    }
+    if (kill(pid, SIGALRM) == 0)
+        return 0;
+    mur_say("-checkpoint: cannot signal process %d: %s", pid, strerror(errno));
+    return MUR_EXIT_TROUBLE;
+}
+
 int mur_command_run(struct mur_jobspec *job)
 {
     int code = 0;
@@ -130,6 +163,12 @@ int mur_command_run(struct mur_jobspec *job)
         break;
     case MUR_COMMAND_VALIDATE:
         code = validate(job);
+        break;
+    case MUR_COMMAND_CHECKPOINT:
+        code = mur_checkpoint_try();
+        break;
+    case MUR_COMMAND_TRIGGER:
+        code = ask_for_snapshot(job->errand_word);
         break;
     case MUR_COMMAND_CHECK_SSH:
     case MUR_COMMAND_SETUP_SSH:

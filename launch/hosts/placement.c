@@ -130,6 +130,7 @@ static bool collect(struct placement *placement)
     }
     if (!placement->source)
         return add_own(placement);
+    job->has_list = true;
     find_local(placement, &placement->all);
     for (int i = 0; i < job->context_count; i++) {
         find_local(placement, &job->contexts[i].hosts);
@@ -529,6 +530,19 @@ int mur_placement_first(const struct mur_jobspec *job, int node)
     while (rank < job->size - 1 && job->node_of[rank] != node)
         rank++;
     return rank;
+}
+
+int mur_placement_find(const struct mur_jobspec *job, int node, int local, int *number)
+{
+    int rank = 0;
+
+    for (int i = 0; i < job->context_count; i++)
+        for (int left = job->contexts[i].ranks; left > 0; left--, rank++)
+            if (job->node_of[rank] == node && job->local_of[rank] == local) {
+                *number = rank;
+                return i;
+            }
+    return *number = -1;
 }
 
 /* Appends "0-3,8" to the line as far as it fits. */

@@ -22,6 +22,8 @@ enum { MUR_PART_UNKNOWN = -1 };
  * job->host is known. `counter` is asked where the places depend on the parts of other hosts. */
 bool mur_placement_make(struct mur_jobspec *job, mur_part_counter *counter, struct mur_problem *problem);
 int mur_placement_first(const struct mur_jobspec *job, int node); /* the lowest rank there */
+/* The number of the `local`th rank there; returns its part of the command line. Both -1: there are not so many. */
+int mur_placement_find(const struct mur_jobspec *job, int node, int local, int *number);
 /* Says which ranks each host runs. */
 void mur_placement_show(const struct mur_jobspec *job);
 

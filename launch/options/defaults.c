@@ -37,6 +37,10 @@ static const struct setting variables[] = {
     {"HYDRA_PROXY_RETRY_COUNT", mur_launcher_options, "wait"}, /* a second for each try */
     {"HYDRA_BINDING", mur_binding_options, "bind-to"},
     {"HYDRA_MAPPING", mur_mapping_options, "map-by"},
+    {"HYDRA_CKPOINTLIB", mur_checkpoint_options, "ckpointlib"},
+    {"HYDRA_CKPOINT_PREFIX", mur_checkpoint_options, "ckpoint-prefix"},
+    {"HYDRA_CKPOINT_INTERVAL", mur_checkpoint_options, "ckpoint-interval"},
+    {"HYDRA_CKPOINT_INT", mur_checkpoint_options, "ckpoint-interval"},
 };
 
 /* -mca NAME, or OMPI_MCA_NAME and PRTE_MCA_NAME in the environment. */

@@ -52,7 +52,8 @@ static const char exit_text[] =
     "or "
     "exits before an MPI_Init for which other ranks wait. Then the other ranks are ended. If a rank is a script, the "
     "same holds for the MPI programs that it runs, one after the other; -continue-on-failure changes it.\n"
-    "Other codes of mpiexec: 124 time limit, 126 program cannot be executed, 127 program or directory not found, 2 "
+    "Other codes of mpiexec: 85 the job was saved and ended (-ckpoint-on-term), 124 time limit, 126 program cannot be "
+    "executed, 127 program or directory not found, 2 "
     "wrong usage, 1 other trouble of mpiexec, 128 + signal when a signal to mpiexec ended the job, 141 output pipe "
     "closed, 200 a host or the agent on it is lost.";
 
@@ -66,6 +67,7 @@ const struct mur_topic mur_topics[] = {
     {"output", "What ranks write", mur_output_options, NULL},
     {"starting", "How ranks are started", mur_starting_options, NULL},
     {"job", "For the whole job", mur_job_options, NULL},
+    {"snapshots", "Snapshots of the job, and its restart", mur_checkpoint_options, NULL},
     {"input", "What ranks read", NULL, input_text},
     {"signals", "Signals to mpiexec", NULL, signal_text},
     {"exit", "Exit codes", NULL, exit_text},

@@ -208,6 +208,12 @@ static bool ends_reading(const struct mur_jobspec *job)
     return job->command && job->command < MUR_COMMAND_VALIDATE;
 }
 
+/* Hydra's way to say it, and ours. */
+static bool is_restart(const struct mur_jobspec *job)
+{
+    return job->checkpointing.is_restart || (job->checkpointing.is_on && job->checkpointing.prefix);
+}
+
 static int read_context(struct mur_parser *parser)
 {
     struct mur_jobspec *job = parser->job;
@@ -231,6 +237,10 @@ static int read_context(struct mur_parser *parser)
         if (job->context_count > 1 || *parser->next)
             return mur_parser_fail(parser, "no program in part %d of the ':'-separated command line",
                                    job->context_count);
+        if (is_restart(job)) {
+            job->checkpointing.is_restart = true;
+            return 0;
+        }
         return mur_parser_fail(parser, "no program to run; try: mpiexec -n 4 ./program (mpiexec -help tells more)");
     }
     take_program(parser);
@@ -252,8 +262,10 @@ int mur_options_parse(char **argv, struct mur_jobspec *job, char *error, size_t 
         return rc;
     for (;;) {
         rc = read_context(&parser);
-        if (rc || ends_reading(job) || !*parser.next)
+        if (rc || ends_reading(job))
             return rc;
+        if (!*parser.next)
+            return mur_checkpoint_settle(&parser);
         parser.next++; /* the ':' */
     }
 }

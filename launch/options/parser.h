@@ -37,6 +37,7 @@ extern const struct mur_option mur_binding_options[];
 extern const struct mur_option mur_launcher_options[];
 extern const struct mur_option mur_output_options[];
 extern const struct mur_option mur_starting_options[];
+extern const struct mur_option mur_checkpoint_options[];
 extern const struct mur_option mur_command_options[];
 extern const struct mur_option mur_habit_options[]; /* accepted, though nothing needs them */
 
@@ -69,6 +70,9 @@ void mur_assignments_add(struct mur_assignments *list, char *assignment);
 /* What the environment says before the command line is read, and -mca settings by name. */
 int mur_defaults_apply(struct mur_parser *parser);
 int mur_setting_apply(struct mur_parser *parser, const char *name, const char *value, bool *is_known);
+
+/* After the whole command line: options about snapshots that do not fit together; 0 if they do. */
+int mur_checkpoint_settle(struct mur_parser *parser);
 
 /* Splits text at blanks, minding quotes and backslashes as the shell does; NULL: a quote is not closed. */
 char **mur_words_split(const char *text, size_t length);

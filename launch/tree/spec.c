@@ -202,6 +202,12 @@ static void pass_starting(struct cursor *cursor, struct mur_starting *starting)
     pass_constant(cursor, &starting->shown);
 }
 
+static void pass_checkpointing(struct cursor *cursor, struct mur_checkpointing *checkpointing)
+{
+    pass_bool(cursor, &checkpointing->is_on);
+    pass_constant(cursor, &checkpointing->snapshot);
+}
+
 static void pass_binding(struct cursor *cursor, struct mur_binding_request *binding)
 {
     int count;
@@ -290,6 +296,7 @@ static void pass_job(struct cursor *cursor, struct mur_jobspec *job)
     pass_launcher(cursor, &job->launcher);
     pass_formats(cursor, &job->formats);
     pass_starting(cursor, &job->starting);
+    pass_checkpointing(cursor, &job->checkpointing);
     pass_constant(cursor, &job->manager);
     pass_constant(cursor, &job->spawner);
     pass(cursor, &job->stdin_rank, sizeof job->stdin_rank);

@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -142,6 +143,7 @@ static int join_job(void)
         (rc = number(MUR_ENV_LOCAL_SIZE, &process->local_size)) || (rc = number(MUR_ENV_APPNUM, &process->appnum)) ||
         (rc = number(MUR_ENV_CONTROL_FD, &process->control_fd)) || (rc = number(MUR_ENV_NODE_FD, &node_fd)))
         return rc;
+    process->may_restart = getenv(MUR_ENV_SNAPSHOTS) != NULL;
     if (process->size < 1 || process->rank < 0 || process->rank >= process->size || process->local_size < 1 ||
         process->local_size > process->size || process->local_rank < 0 || process->local_rank >= process->local_size)
         return mur_error(MPI_ERR_OTHER, "the launcher says rank %d of %d, local %d of %d, which cannot be",
@@ -212,6 +214,22 @@ int mur_boot_tell(uint32_t kind, int value, const void *text, size_t bytes)
     int rc = send_bytes(kind, value, text, bytes);
 
     return rc ? mur_error(MPI_ERR_OTHER, "cannot reach the launcher's agent: %s", strerror(rc)) : MPI_SUCCESS;
+}
+
+void mur_boot_own_socket(int fd)
+{
+    struct stat status;
+    char text[32];
+
+    if (mur_process.may_restart && fstat(fd, &status) == 0)
+        send_bytes(MUR_CONTROL_SOCKET, 0, text,
+                   (size_t)snprintf(text, sizeof text, "%llu", (unsigned long long)status.st_ino));
+}
+
+void mur_boot_count_foreign(int by)
+{
+    if (mur_process.may_restart && by)
+        send_bytes(MUR_CONTROL_FOREIGN, by, "", 0);
 }
 
 int mur_boot_put(const char *key, const char *value)
@@ -289,6 +307,14 @@ int mur_boot_address_rank(const char *key)
     return sscanf(key, "tcp.%u.%d", &generation, &rank) == 2 && generation == mur_process.generation ? rank : -1;
 }
 
+/* This process is at another time, and perhaps on another host, than when it was saved. */
+static void note_restart(void)
+{
+    if (gethostname(mur_process.host, sizeof mur_process.host - 1))
+        strcpy(mur_process.host, "localhost");
+    mur_process.restarts++;
+}
+
 /* Takes one more message from the agent, if it is an answer. False: there is none (flags: MSG_DONTWAIT). */
 static bool take_in(int flags)
 {
@@ -298,6 +324,8 @@ static bool take_in(int flags)
 
     if (!receive(&message, flags))
         return false;
+    if (message.kind == MUR_CONTROL_RESTARTED)
+        note_restart();
     if (!take_apart(&message, key, value))
         return true;
     one = calloc(1, sizeof *one);
@@ -352,14 +380,19 @@ static bool take_key(const char *key, char *value)
 int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX])
 {
     char other[MUR_VALUE_MAX];
+    uint32_t restarts = mur_process.restarts;
 
     if (mur_foreign_is_there()) /* which answers at once */
         return mur_foreign_answer(other, value, MUR_VALUE_MAX)
                    ? MPI_SUCCESS
                    : mur_error(MPI_ERR_OTHER, "the launcher does not know the value of '%s'", key);
-    while (!take_key(key, value))
+    while (!take_key(key, value)) {
         if (!take_in(0))
             return mur_error(MPI_ERR_OTHER, "the launcher's agent has gone away: %s", strerror(errno));
+        if (restarts != mur_process.restarts)
+            return mur_error(MPI_ERR_OTHER, "the job was restarted from a snapshot, whose launcher knows nothing of "
+                                            "the question that this call waits for");
+    }
     return MPI_SUCCESS;
 }
 

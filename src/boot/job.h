@@ -40,6 +40,7 @@
 #define MUR_ENV_PARENT     "MUR_PARENT_PORT"        /* the port of who spawned the job; only where somebody did */
 #define MUR_ENV_PSETS                                                                                                  \
     "MUR_PROCESS_SETS" /* "NAME RANKS NAME RANKS" (boot/psets.h); only where mpiexec was told of some */
+#define MUR_ENV_SNAPSHOTS  "MUR_SNAPSHOTS" /* 1: the job may be restarted from a snapshot; only where it may */
 #define MUR_ENV_CONTROL_FD "MUR_CONTROL_FD"
 #define MUR_ENV_NODE_FD    "MUR_NODE_FD"
 
@@ -101,8 +102,13 @@ enum mur_control_kind {
     MUR_CONTROL_SPAWN_TEXT, /* what is to be spawned, or the next part of it (boot/spawn.h) */
     MUR_CONTROL_SPAWN,      /* spawn it: text is a name for it, under which a value is put when it has ended */
     MUR_CONTROL_VALUE,      /* from the agent, as soon as some rank has put it: the key, a NUL, and the value */
-    MUR_CONTROL_MEMORY,     /* ask for the node's memory of the generation in value. From the agent: the same, and the
-                             * memory's descriptor with it (SCM_RIGHTS) */
+    MUR_CONTROL_SOCKET,  /* this network socket is the library's, which makes it anew after a restart: text is its inode
+                          */
+    MUR_CONTROL_FOREIGN, /* the sender is connected with so many more processes of other jobs, or with so many less */
+    MUR_CONTROL_RESTARTED, /* from the agent, the first message after a restart from a snapshot: hosts, addresses and
+                            * the secret are others; the agent knows neither questions nor values of before */
+    MUR_CONTROL_MEMORY,    /* ask for the node's memory of the generation in value. From the agent: the same, and the
+                            * memory's descriptor with it (SCM_RIGHTS) */
 };
 
 /* Where the sender's struct mur_look (boot/look.h) is, for its agent to read. */

@@ -27,7 +27,9 @@ struct mur_process {
     const int32_t *node_of;    /* [size] ranks with the same number share a node (boot/nodes.h) */
     void *node_memory;         /* what follows the job in it */
     uint64_t node_bytes;       /* of what follows */
-    bool is_forked; /* a child that a process has forked after it began to use MPI: the child may not use it */
+    bool may_restart;          /* from a snapshot: the agent wants to know what it needs for that */
+    uint32_t restarts; /* that this process knows of; what depends on host and launcher is then to be found anew */
+    bool is_forked;    /* a child that a process has forked after it began to use MPI: the child may not use it */
     char job_id[64];
     char host[64];
 };
@@ -73,6 +75,13 @@ int mur_boot_wait(const char *key, char value[MUR_VALUE_MAX]);
 
 /* Whether that answer has come, which is then forgotten. Others are kept as well. */
 bool mur_boot_has_answer(const char *key);
+
+/* Tells the agent that this network socket is the library's, and not the program's, where the job may be restarted. */
+void mur_boot_own_socket(int fd);
+
+/* Tells it, in such a job, that this process is connected with so many more processes of other jobs, which a restart
+ * could not bring back. */
+void mur_boot_count_foreign(int by);
 
 /* Tells the agent one thing of enum mur_control_kind (boot/job.h), with at most MUR_VALUE_MAX bytes. */
 int mur_boot_tell(uint32_t kind, int value, const void *text, size_t bytes);

@@ -117,9 +117,14 @@ void mur_foreign_hold(const int *processes, int count, int by)
 
 void mur_foreign_connect(const int *processes, int count, int by)
 {
+    int foreign = 0;
+
     for (int i = 0; i < count; i++)
-        if (processes[i] >= mur_engine.peer_count)
+        if (processes[i] >= mur_engine.peer_count) {
             mur_engine.peers[processes[i]].foreign->connected += by;
+            foreign++;
+        }
+    mur_boot_count_foreign(by * foreign);
 }
 
 static bool is_parted(struct mur_peer *peer)

@@ -25,7 +25,8 @@ LIBRARY = [
 ]
 LAUNCHER = [
     {'mpiexec.c', 'supervisor.c', 'supervisor.h', 'commands'},
-    {'agent', 'options'},
+    {'agent'},
+    {'checkpoint', 'options'},
     {'tree', 'pmi', 'daemon', 'status'},
     {'hosts', 'launch'},
     {'boot'},

@@ -19,7 +19,7 @@ names="OMPI_COMM_WORLD_RANK OMPI_COMM_WORLD_SIZE OMPI_COMM_WORLD_LOCAL_RANK OMPI
 OMPI_COMM_WORLD_NODE_RANK OMPI_UNIVERSE_SIZE MPI_LOCALRANKID MPI_LOCALNRANKS MV2_COMM_WORLD_RANK
 MV2_COMM_WORLD_SIZE MV2_COMM_WORLD_LOCAL_RANK MV2_COMM_WORLD_LOCAL_SIZE MUR_JOB_PROTOCOL"
 code 0 -usize 2 -n 2 sh -c 'for n in '"$(echo $names)"'; do eval echo -n \$$n,; done; echo'
-same "variables of other MPIs" "0,2,0,2,0,2,0,2,0,2,0,2,6,;1,2,1,2,1,2,1,2,1,2,1,2,6,;" "$(sorted)"
+same "variables of other MPIs" "0,2,0,2,0,2,0,2,0,2,0,2,7,;1,2,1,2,1,2,1,2,1,2,1,2,7,;" "$(sorted)"
 
 mkdir "$DIR/there"
 printf 'echo here $PWD "$@"\n' >"$DIR/there/script" # no #!: the shell runs it

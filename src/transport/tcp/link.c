@@ -141,6 +141,8 @@ void mur_link_answers(void)
     while (mur_boot_answer(key, value)) {
         struct mur_link *link;
 
+        mur_tcp_notice_restart(); /* what is answered is a question that came behind it */
+
         process = mur_boot_address_rank(key);
         if (process < 0 || process >= mur_tcp.peer_count || !(link = mur_tcp.peers[process].link))
             continue;
@@ -150,6 +152,7 @@ void mur_link_answers(void)
         if (link->state == MUR_LINK_ASKED)
             call_next(link);
     }
+    mur_tcp_notice_restart();
 }
 
 /* ---- calling ---- */
@@ -281,6 +284,24 @@ void mur_port_lose(struct mur_peer *peer)
     peer->foreign->is_lost = true;
     forget(link);
     link->state = MUR_LINK_LOST;
+}
+
+/* What was sent and not acknowledged is sent again when the two are connected. A link that has ended asks when there is
+ * something to say. */
+void mur_link_restart(struct mur_link *link)
+{
+    if (link->peer->foreign)
+        return;
+    disconnect(link);
+    mur_out_rewind(link);
+    link->watched = 0;
+    link->broken = 0;
+    link->address_count = link->address = link->tries = 0;
+    link->altered_since = 0;
+    if (mur_link_is_over(link))
+        return;
+    link->lost_since = mur_tcp_now();
+    find(link);
 }
 
 /* Nobody ends this job because a process of another one has ended; those who need that process will fail. */

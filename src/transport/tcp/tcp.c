@@ -62,6 +62,8 @@ void mur_tcp_watch(int fd, uint32_t events, enum mur_tcp_what what, void *owner,
     }
     owners[fd] = (struct owner){.what = what, .owner = owner};
     mur_tcp.descriptors += is_new;
+    if (is_new && (what == MUR_TCP_LISTENER || what == MUR_TCP_GREETING))
+        mur_boot_own_socket(fd);
     if (epoll_ctl(mur_tcp.epoll, is_new ? EPOLL_CTL_ADD : EPOLL_CTL_MOD, fd, &event)) {
         char text[200];
 
@@ -211,7 +213,10 @@ static int poll_hot(void)
 /* All links that have anything. */
 static int poll_all(void)
 {
-    int moved = take_events(0);
+    int moved;
+
+    mur_tcp_notice_restart();
+    moved = take_events(0);
 
     for (int i = mur_tcp.hot_count - 1; i >= 0; i--)
         cool_silent(mur_tcp.hot[i]);
@@ -373,7 +378,7 @@ static int no_address(void)
                      mur_process.host);
 }
 
-static int publish(void)
+int mur_tcp_publish(void)
 {
     struct mur_address addresses[MUR_ADDRESSES_MAX];
     size_t count = mur_addresses_own(addresses, MUR_ADDRESSES_MAX, mur_tcp.port), used;
@@ -388,7 +393,7 @@ static int publish(void)
     return mur_boot_put(key, value);
 }
 
-static int open_listeners(void)
+int mur_tcp_listen(void)
 {
     mur_files_reserve(); /* for those here, too */
     mur_tcp.listener_count = mur_addresses_listen(mur_tcp.listeners, &mur_tcp.port);
@@ -416,7 +421,7 @@ static void close_sockets(void)
 /* `has_far`: some peers of this world are reached by this transport, and the launcher is asked for their addresses. */
 static int open_sockets(bool has_far)
 {
-    int rc = open_listeners(), doorbell = -1;
+    int rc = mur_tcp_listen(), doorbell = -1;
 
     if (rc)
         return rc;
@@ -503,7 +508,7 @@ static int tcp_open(struct mur_peer *peers, int count)
     if (rc)
         return rc;
     make_identity();
-    return has_far ? publish() : MPI_SUCCESS;
+    return has_far ? mur_tcp_publish() : MPI_SUCCESS;
 }
 
 void mur_port_hear_launcher(void)

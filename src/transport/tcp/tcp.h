@@ -18,6 +18,7 @@
  *   link.c     the life of a link: finding the peer, calling, being called, breaking, ending
  *   greet.c    greetings under way, with peers and strangers
  *   files.c    the limit of open files
+ *   restart.c  after a restart from a snapshot: other addresses, on both sides
  *   port.c     where processes of other jobs come in; links with these are like all others, but end when both part
  *   tcp.c      the table of operations, progress and sleeping */
 #ifndef MUR_TRANSPORT_TCP_TCP_H
@@ -182,6 +183,7 @@ struct mur_tcp {
     uint32_t passes;
     uint64_t early_since;  /* ms; when a call began to stay for connections; 0: none does */
     uint64_t early_so_far; /* ms; how long calls have stayed */
+    uint32_t restarts;     /* of mur_process, that this transport has acted upon */
     bool is_finishing;
     bool is_deaf; /* it has left MPI, and takes no calls */
 };
@@ -202,6 +204,14 @@ void mur_tcp_unwatch(int fd);
 void mur_tcp_close(int fd); /* also out of the set */
 
 uint64_t mur_tcp_now(void); /* ms, monotonic */
+
+/* tcp.c: listens, at a new port, and tells the launcher where. */
+int mur_tcp_listen(void);
+int mur_tcp_publish(void);
+
+/* restart.c: if this process has been restarted since this was called last, all connections are gone, and so are all
+ * addresses. */
+void mur_tcp_notice_restart(void);
 
 /* Something is to be done at that time, or before. */
 void mur_tcp_set_timer(uint64_t due);
@@ -262,6 +272,7 @@ void mur_link_say_bye(struct mur_link *link);
 void mur_link_end_if_said(struct mur_link *link);
 void mur_link_answer_bye(struct mur_link *link); /* if that is owed, and nothing of ours is under way */
 bool mur_link_is_over(const struct mur_link *link);
+void mur_link_restart(struct mur_link *link);       /* the peer is somewhere else */
 void mur_link_leave(struct mur_link *link);         /* closes it: this process leaves MPI, and owes the peer nothing */
 bool mur_link_is_left(const struct mur_link *link); /* the peer, of this job, has left MPI */
 bool mur_link_is_settled(const struct mur_link *link);
