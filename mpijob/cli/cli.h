@@ -9,6 +9,7 @@
 /* Each gets the words behind the command's name, and returns the exit code. */
 int mur_cli_validate(int count, char **words);
 int mur_cli_run(int count, char **words);
+int mur_cli_serve(int count, char **words);                    /* only where the API's libraries are: MUR_HAVE_API */
 int mur_cli_ask(const char *command, int count, char **words); /* of a job that runs */
 
 /* The documents of a file, "-" for standard input; ends the program if it cannot be read or is no YAML. */

@@ -443,8 +443,8 @@ static void load(void)
 
         if (is_job && run.name)
             mur_quit(MUR_EXIT_USAGE, "%s:%d: a second job; run takes one at a time", run.file, object->line);
-        if (!mur_schema_of(object))
-            continue;
+        if (!mur_schema_of(object) || strcmp(mur_value_string(object, "kind", ""), "Pod") == 0)
+            continue; /* what runs is the job */
         if (mur_store_find(&run.store, mur_value_string(object, "kind", ""), name))
             mur_quit(MUR_EXIT_TROUBLE, "%s:%d: %s \"%s\" already exists", run.file, object->line,
                      mur_value_string(object, "kind", ""), name);
