@@ -23,11 +23,13 @@ static const char usage[] =
     "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here\n"
     "mpijob logs [-n NAMESPACE] JOB POD\n";
 
-static int serve(int count, char **words)
+/* The commands that need the libraries of the API. */
+static int serve(const char *command, int count, char **words)
 {
 #ifdef MUR_HAVE_API
-    return mur_cli_serve(count, words);
+    return strcmp(command, "serve") == 0 ? mur_cli_serve(count, words) : mur_cli_controller(count, words);
 #else
+    (void)command;
     (void)count;
     (void)words;
     mur_quit(MUR_EXIT_USAGE, "this mpijob was built without the libraries that the Kubernetes API needs");
@@ -54,8 +56,8 @@ int main(int count, char **words)
         return mur_cli_validate(count - 2, words + 2);
     if (strcmp(words[1], "run") == 0)
         return mur_cli_run(count - 2, words + 2);
-    if (strcmp(words[1], "serve") == 0)
-        return serve(count - 2, words + 2);
+    if (strcmp(words[1], "serve") == 0 || strcmp(words[1], "controller") == 0)
+        return serve(words[1], count - 2, words + 2);
     for (int i = 0; asked[i]; i++)
         if (strcmp(words[1], asked[i]) == 0)
             return mur_cli_ask(words[1], count - 2, words + 2);

@@ -69,15 +69,15 @@ int mur_ask_send(const char *path, const int fds[3], int count, char **words)
 int mur_ask(const char *path, int count, char **words)
 {
     static const int own[3] = {0, 1, 2};
-    struct mur_ask_answer answer = {-2};
+    struct mur_ask_answer answer = {MUR_ASK_LOST};
     int fd = mur_ask_send(path, own, count, words);
     ssize_t got;
 
     if (fd < 0)
-        return -2;
+        return MUR_ASK_NOBODY;
     do
         got = recv(fd, &answer, sizeof answer, MSG_WAITALL);
     while (got < 0 && errno == EINTR);
     close(fd);
-    return got == (ssize_t)sizeof answer ? answer.status : -2;
+    return got == (ssize_t)sizeof answer ? answer.status : MUR_ASK_LOST;
 }

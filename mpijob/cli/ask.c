@@ -52,7 +52,7 @@ int mur_cli_ask(const char *command, int count, char **words)
     ask[0] = (char *)command;
     ask[1] = (char *)pod;
     status = mur_ask(path, pod ? 2 : 1, ask);
-    if (status == -2)
+    if (status == MUR_ASK_NOBODY || status == MUR_ASK_LOST)
         mur_quit(MUR_EXIT_TROUBLE, "mpijobs.kubeflow.org \"%s\" not found: no such job runs here in namespace %s", name,
                  space);
     if (status != 0 && is_log)

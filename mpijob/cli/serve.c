@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* mpijob serve: the API on this machine, with a folder in which all that it keeps lies. */
+#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/crypto.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
@@ -18,19 +20,34 @@
 #include "launch/alloc.h"
 #include "launch/say.h"
 #include "mpijob/cli/cli.h"
+#include "mpijob/controller/controller.h"
 #include "mpijob/document/base64.h"
+#include "mpijob/node/node.h"
 #include "mpijob/server/certificate.h"
 #include "mpijob/server/http.h"
 #include "mpijob/store/store.h"
 
 enum { SWEEP = 60 }; /* seconds between looks for events that are too old */
+enum { NODE, CONTROLLER, CHILDREN };
 
 static struct {
     const char *listen, *token_file, *certificate, *key;
     char *folder, *certificate_text, *host;
     int port;
-    bool has_ended;
-} serve = {.listen = "127.0.0.1:6443"};
+    bool is_ending, has_no_controller;
+    struct mur_node_plan node;
+    char *node_token, *controller_token;
+} serve = {.listen = "127.0.0.1:6443", .node = {.wants_namespaces = true, .restart_delay = 10}};
+
+/* The processes that act on the API: each is started again when it has ended. */
+struct child {
+    const char *name;
+    void (*run)(void);
+    pid_t pid;
+    double due; /* of the next start */
+};
+static void run_node(void), run_controller(void);
+static struct child children[] = {{"node", run_node, 0, 0}, {"controller", run_controller, 0, 0}};
 
 static double now(void)
 {
@@ -199,6 +216,17 @@ static void make_space(const char *name)
     mur_value_free(space);
 }
 
+/* As a name of the API: this host's, in lower case. */
+static char *node_name(void)
+{
+    char name[256] = "";
+
+    gethostname(name, sizeof name - 1);
+    for (char *at = name; *at; at++)
+        *at = (char)(isalnum((unsigned char)*at) || *at == '.' ? tolower((unsigned char)*at) : '-');
+    return mur_alloc_text("%s", isalnum((unsigned char)name[0]) ? name : "localhost");
+}
+
 static void take_folder(void)
 {
     char *lock = NULL, *base;
@@ -220,6 +248,7 @@ static void take_folder(void)
     free(lock);
     free(base);
     mur_server_folder = serve.folder;
+    mur_node_name = node_name();
     make_space("default");
     mur_orphans_collect();
 }
@@ -239,6 +268,14 @@ static void read_words(int count, char **words)
             serve.certificate = words[++i];
         else if (strcmp(word, "-key") == 0 && value)
             serve.key = words[++i];
+        else if (strcmp(word, "-image") == 0 && value)
+            mur_cli_add_image(&serve.node.images, &serve.node.image_count, words[++i]);
+        else if (strcmp(word, "-no-namespaces") == 0)
+            serve.node.wants_namespaces = false;
+        else if (strcmp(word, "-no-controller") == 0)
+            serve.has_no_controller = true;
+        else if (strcmp(word, "-restart-delay") == 0 && value)
+            serve.node.restart_delay = mur_cli_seconds("--restart-delay", words[++i]);
         else
             mur_quit(MUR_EXIT_USAGE, "serve: unknown or incomplete: %s; see mpijob help", words[i]);
     }
@@ -259,25 +296,135 @@ static int catch_signals(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* ---- node and controller ---- */
+
+/* Of two that come after each other the second waits until the first is really gone. */
+static void lock_child(const char *name)
+{
+    char *path = mur_alloc_text("%s/%s.lock", serve.folder, name);
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+
+    if (fd < 0 || flock(fd, LOCK_EX) < 0)
+        mur_quit(MUR_EXIT_TROUBLE, "cannot lock %s: %s", path, strerror(errno));
+    free(path);
+}
+
+/* Both call this server as anybody would, with tokens of their own. A certificate that was given may be for a name by
+ * which they do not call. */
+static struct mur_cluster cluster_for(char *token)
+{
+    bool is_v6 = strchr(serve.host, ':') != NULL;
+
+    return (struct mur_cluster){
+        .server = mur_alloc_text("https://%s%s%s:%d", is_v6 ? "[" : "", serve.host, is_v6 ? "]" : "", serve.port),
+        .token = token,
+        .authority = serve.certificate_text,
+        .space = mur_alloc_text("default"),
+        .trusts_anyone = serve.certificate != NULL};
+}
+
+static void run_node(void)
+{
+    struct mur_cluster cluster = cluster_for(serve.node_token);
+
+    serve.node.cluster = &cluster;
+    serve.node.name = mur_node_name;
+    serve.node.folder = serve.folder;
+    serve.node.program_folder = mur_cli_program_folder();
+    exit(mur_node_run(&serve.node));
+}
+
+static void run_controller(void)
+{
+    struct mur_cluster cluster = cluster_for(serve.controller_token);
+    struct mur_controller_plan plan = {.cluster = &cluster,
+                                       .identity = "mpijob-serve",
+                                       .lease_space = "default",
+                                       .agent_folder = serve.folder,
+                                       .retry_delay = serve.node.restart_delay};
+
+    exit(mur_controller_run(&plan));
+}
+
+static void start_child(struct child *child)
+{
+    pid_t parent = getpid();
+    sigset_t none;
+
+    child->pid = fork();
+    if (child->pid != 0)
+        return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    close_range(3, ~0u, 0); /* connections, and the database */
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    mur_say_name = mur_alloc_text("mpijob %s", child->name);
+    lock_child(child->name);
+    child->run();
+    _exit(1);
+}
+
+static void start_children(void)
+{
+    for (int i = 0; i < CHILDREN; i++)
+        if (children[i].pid <= 0 && !serve.is_ending && now() >= children[i].due &&
+            !(i == CONTROLLER && serve.has_no_controller))
+            start_child(&children[i]);
+}
+
+static bool reap_child(pid_t pid)
+{
+    for (int i = 0; i < CHILDREN; i++)
+        if (children[i].pid == pid) {
+            if (!serve.is_ending)
+                mur_say("the %s has ended, and is started again", children[i].name);
+            children[i].pid = 0;
+            children[i].due = now() + 1;
+            return true;
+        }
+    return false;
+}
+
+/* First the controller, which would make new pods in place of those that the node ends. Returns whether both are gone.
+ */
+static bool end_children(void)
+{
+    static bool is_asked[CHILDREN];
+
+    for (int i = CHILDREN - 1; i >= 0; i--)
+        if (children[i].pid > 0) {
+            if (!is_asked[i])
+                kill(children[i].pid, SIGTERM);
+            is_asked[i] = true;
+            return false;
+        }
+    return true;
+}
+
 static void take_signals(int fd)
 {
     struct signalfd_siginfo info;
     pid_t pid;
 
     while (read(fd, &info, sizeof info) == (ssize_t)sizeof info)
-        serve.has_ended |= info.ssi_signo != SIGCHLD;
+        serve.is_ending |= info.ssi_signo != SIGCHLD;
     while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
-        mur_http_reap(pid);
+        if (!reap_child(pid))
+            mur_http_reap(pid);
 }
 
+/* The API is there until those who use it have ended. */
 static void loop(int signals)
 {
     double sweep = now();
 
-    while (!serve.has_ended) {
+    while (!serve.is_ending || !end_children()) {
         struct pollfd polled[] = {{signals, POLLIN, 0}, {mur_http_descriptor(), POLLIN, 0}};
         double due = mur_http_due();
 
+        start_children();
         poll(polled, 2, due >= 0 && due < 0.1 ? (int)(due * 1000) : 100);
         if (polled[0].revents)
             take_signals(signals);
@@ -313,6 +460,10 @@ int mur_cli_serve(int count, char **words)
     if (serve.token_file)
         mur_access_read(serve.token_file);
     token = admin_token();
+    serve.node_token = make_token();
+    serve.controller_token = make_token();
+    mur_access_add(serve.node_token, "system:node", "system:masters");
+    mur_access_add(serve.controller_token, "mpijob-controller", "mpijob:controllers");
     signals = catch_signals();
     serve.port = mur_http_start(serve.listen, serve.certificate_text, key);
     write_kubeconfig(token);
