@@ -20,8 +20,22 @@ static const char usage[] =
     "    --restart-delay SECONDS          before the first retry of a launcher, doubled each time (default 10)\n"
     "    --keep                           stay after the end of the job until its TTL is over, or it is deleted\n"
     "    --no-namespaces                  pods are groups of processes, which share the machine's network and files\n"
-    "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here\n"
-    "mpijob logs [-n NAMESPACE] JOB POD\n";
+    "mpijob serve [OPTION...]             the part of the Kubernetes API that MPI jobs need, with a controller and a\n"
+    "                                     node, on this machine\n"
+    "    --listen HOST:PORT               where it listens (default 127.0.0.1:6443)\n"
+    "    --data DIRECTORY                 where all that it keeps lies, and its kubeconfig (default\n"
+    "                                     ~/.local/state/mpijob)\n"
+    "    --token-file FILE                who else may use it: lines of TOKEN,USER,UID,GROUP\n"
+    "    --cert FILE --key FILE           its certificate; without it, it makes its own\n"
+    "    --image, --restart-delay, --no-namespaces     as for run\n"
+    "    --no-controller                  another controller acts on the jobs\n"
+    "mpijob controller [OPTION...]        acts on the MPIJobs of a cluster\n"
+    "    --kubeconfig FILE                the cluster (default: $KUBECONFIG, or the pod's own account)\n"
+    "    --namespace NAMESPACE            only of its jobs; --lease-namespace NAMESPACE has the Lease\n"
+    "    --identity NAME                  in the Lease; --restart-delay SECONDS as for run\n"
+    "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here, or in a cluster\n"
+    "mpijob logs [-n NAMESPACE] [-f] [JOB] POD\n"
+    "    --kubeconfig FILE, --api URL     the cluster; also $KUBECONFIG\n";
 
 /* The commands that need the libraries of the API. */
 static int serve(const char *command, int count, char **words)

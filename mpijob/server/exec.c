@@ -124,6 +124,7 @@ struct mur_exec *mur_exec_open(const struct mur_request *request, struct mur_rep
         exec->plan.wants[MUR_STDOUT] = is_asked(request, "stdout");
         exec->plan.wants[MUR_STDERR] = is_asked(request, "stderr") && !exec->plan.has_terminal;
         exec->plan.wants[MUR_LAST_WORD] = true;
+        exec->plan.wants[MUR_RESIZE] = exec->plan.has_terminal;
         exec->plan.socket = mur_alloc_text("%s/spaces/%s/door/socket", mur_server_folder, request->space);
         exec->plan.host = mur_alloc_text("%s", mur_value_string(pod, "spec.hostname", request->name));
         if (!choose_protocol(exec, request)) {

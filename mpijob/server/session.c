@@ -287,15 +287,14 @@ static void drain(struct mur_session *session)
         ;
 }
 
-/* The client closes the connection when it has read everything. */
-static void wait_for_farewell(const struct mur_session *session)
+/* The client closes the connection when it has read everything. Until then it is answered: a command may have ended
+ * before the client has opened its last channel. */
+static void wait_for_farewell(struct mur_session *session)
 {
     struct pollfd polled = {session->socket, POLLIN, 0};
-    char part[PART];
 
     while (session->socket >= 0 && poll(&polled, 1, FAREWELL) > 0)
-        if (recv(session->socket, part, sizeof part, 0) <= 0)
-            return;
+        read_client(session);
 }
 
 static _Noreturn void serve(const struct mur_session_plan *plan, int socket, const char *extra, size_t length)
