@@ -79,17 +79,38 @@ static bool check_change(const struct mur_resource *resource, const struct mur_v
     return true;
 }
 
-/* The first finding, as the API server words it. It stands behind the name of a file, a line and its severity. */
+/* A finding stands behind the name of a file, a line and its severity. */
+static const char *skip_place(const char *line)
+{
+    for (int i = 0; i < 2; i++)
+        line = strstr(line, ": ") ? strstr(line, ": ") + 2 : line;
+    return line;
+}
+
+/* As the API server words it: the first finding in the message, and each with its field, which kubectl prints. */
 static void tell_findings(const struct mur_resource *resource, const struct mur_value *object, char *findings,
                           struct mur_reply *reply)
 {
-    char *text = findings;
+    const char *name = mur_value_string(object, "metadata.name", "");
+    struct mur_value *causes = mur_value_new(MUR_LIST);
+    char *first = NULL, *rest = NULL;
 
-    text[strcspn(text, "\n")] = '\0';
-    for (int i = 0; i < 2; i++)
-        text = strstr(text, ": ") ? strstr(text, ": ") + 2 : text;
+    for (char *line = strtok_r(findings, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        const char *text = skip_place(line), *colon = strstr(text, ": ");
+        struct mur_value *cause = mur_value_new(MUR_MAP);
+
+        first = first ? first : (char *)text;
+        mur_value_put(cause, "reason", mur_value_text("FieldValueInvalid"));
+        mur_value_put(cause, "message", mur_value_text("%s", colon ? colon + 2 : text));
+        mur_value_put(cause, "field", mur_value_text("%.*s", colon ? (int)(colon - text) : 0, text));
+        mur_value_add(causes, cause);
+    }
     mur_reply_fail(reply, 422, "Invalid", "%s%s%s \"%s\" is invalid: %s", resource->kind, *resource->group ? "." : "",
-                   resource->group, mur_value_string(object, "metadata.name", ""), text);
+                   resource->group, name, first ? first : "");
+    mur_value_set(reply->body, "details.name", mur_value_text("%s", name));
+    mur_value_set(reply->body, "details.group", mur_value_text("%s", resource->group));
+    mur_value_set(reply->body, "details.kind", mur_value_text("%s", resource->kind));
+    mur_value_set(reply->body, "details.causes", causes);
 }
 
 /* Names that a job's template must leave to the job are a pod's own. */

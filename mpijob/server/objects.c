@@ -447,8 +447,11 @@ static void update(const struct mur_request *request, struct mur_reply *reply)
 
 static void patch(const struct mur_request *request, struct mur_reply *reply)
 {
-    struct mur_value *old = mur_base_get(request->resource, request->space, request->name), *object;
+    struct mur_value *old, *object;
 
+    if (!mur_patch_is_known(request, reply))
+        return;
+    old = mur_base_get(request->resource, request->space, request->name);
     if (!old) {
         mur_reply_missing(reply, request->resource, request->name);
         return;

@@ -375,39 +375,35 @@ static bool is_too_long(const struct mur_value *node)
     return false;
 }
 
-struct mur_value *mur_patch(const struct mur_request *request, const struct mur_value *old, struct mur_reply *reply)
+bool mur_patch_is_known(const struct mur_request *request, struct mur_reply *reply)
 {
     const char *type = request->content_type;
     bool is_strategic = strncmp(type, "application/strategic-merge-patch+json", 38) == 0;
-    struct mur_document_error error;
-    struct mur_value *patch, *result;
 
-    if (strncmp(type, "application/apply-patch", 23) == 0) {
+    if (strncmp(type, "application/apply-patch", 23) == 0)
         mur_reply_fail(reply, 415, "UnsupportedMediaType",
                        "application/apply-patch+yaml is not supported: this server keeps no managed fields; use "
                        "kubectl apply without --server-side");
-        return NULL;
-    }
-    if (!is_strategic && strncmp(type, "application/merge-patch+json", 28) != 0 &&
-        strncmp(type, "application/json-patch+json", 27) != 0) {
+    else if (is_strategic && strcmp(request->resource->kind, "MPIJob") == 0)
+        mur_reply_fail(reply, 415, "UnsupportedMediaType",
+                       "strategic merge patches are not supported for MPIJob: use a merge patch");
+    else if (!is_strategic && strncmp(type, "application/merge-patch+json", 28) != 0 &&
+             strncmp(type, "application/json-patch+json", 27) != 0)
         mur_reply_fail(reply, 415, "UnsupportedMediaType",
                        "the type of the patch is \"%s\", where application/json-patch+json, "
                        "application/merge-patch+json or application/strategic-merge-patch+json is expected",
                        type);
-        return NULL;
-    }
-    if (is_strategic && strchr(request->resource->group, '.') && strcmp(request->resource->kind, "MPIJob") == 0) {
-        mur_reply_fail(reply, 415, "UnsupportedMediaType",
-                       "strategic merge patches are not supported for %s: use a merge patch", request->resource->kind);
-        return NULL;
-    }
-    patch = mur_json_read(request->body, request->length, &error);
-    if (!patch) {
+    return !reply->body;
+}
+
+struct mur_value *mur_patch(const struct mur_request *request, const struct mur_value *old, struct mur_reply *reply)
+{
+    struct mur_document_error error;
+    struct mur_value *patch = mur_json_read(request->body, request->length, &error), *result = NULL;
+
+    if (!patch)
         mur_reply_fail(reply, 400, "BadRequest", "the patch is not readable: %s", error.text);
-        return NULL;
-    }
-    result = NULL;
-    if (is_too_long(patch))
+    else if (is_too_long(patch))
         mur_reply_fail(reply, 422, "Invalid", "a list in the patch has more than %d items", LONGEST_LIST);
     else
         result = apply(request, old, patch, reply);

@@ -67,6 +67,7 @@ bool mur_admit(const struct mur_resource *resource, struct mur_value *object, co
 extern const char *mur_node_name; /* of the one node, to which pods are bound */
 
 /* patch.c: NULL, with a reply, if it does not fit. */
+bool mur_patch_is_known(const struct mur_request *request, struct mur_reply *reply); /* its type */
 struct mur_value *mur_patch(const struct mur_request *request, const struct mur_value *old, struct mur_reply *reply);
 struct mur_value *mur_patch_merge(const struct mur_value *old, const struct mur_value *patch);     /* RFC 7386 */
 struct mur_value *mur_patch_strategic(const struct mur_value *old, const struct mur_value *patch); /* Kubernetes' */
