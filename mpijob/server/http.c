@@ -15,6 +15,8 @@
 #include "launch/say.h"
 #include "mpijob/server/route.h"
 
+#define UPGRADED_TICK 0.003 /* seconds */
+
 enum {
     LONGEST_BODY = 3 << 20,     /* bytes; as the API server has it */
     LONGEST_REFUSED = 64 << 20, /* a longer body than this is not even read to its end */
@@ -399,11 +401,13 @@ int mur_http_descriptor(void)
     return http.events;
 }
 
+/* libmicrohttpd does not always say when it can pass on bytes of an upgraded connection, so it is asked again. */
 double mur_http_due(void)
 {
     MHD_UNSIGNED_LONG_LONG due;
+    double seconds = MHD_get_timeout(http.daemon, &due) == MHD_YES ? (double)due / 1000 : -1;
 
-    return MHD_get_timeout(http.daemon, &due) == MHD_YES ? (double)due / 1000 : -1;
+    return http.upgraded && (seconds < 0 || seconds > UPGRADED_TICK) ? UPGRADED_TICK : seconds;
 }
 
 /* Clients that have hung up while their stream rested. */

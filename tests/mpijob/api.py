@@ -320,7 +320,9 @@ def kept():
     print(json.dumps(lists, sort_keys=True))
 
 
-if sys.argv[2:] == ['kept']:
+if __name__ != '__main__':
+    pass
+elif sys.argv[2:] == ['kept']:
     kept()
 else:
     print('MUR_TEST_SEED=%d' % seed)

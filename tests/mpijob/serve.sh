@@ -4,7 +4,7 @@
 #   kill_serve                kills it with all that it has of its own, but not pods
 #   end_serve                 asks it to end, and waits
 #   until_true COMMAND...     waits for it, within a minute
-#   no_pods_left              no process of a pod is there
+#   no_pods_left              no process of a pod is there; pods_of_test [ROLE] lists them
 . "$(dirname "${BASH_SOURCE[0]}")/lib.sh"
 data=$scratch/data
 server=
@@ -58,13 +58,13 @@ kill_serve() {
     server=
 }
 
-# Processes whose environment says that they are in a pod of this test: HOSTNAME by the pod, DATA_OF_TEST by the test.
-export DATA_OF_TEST=$data
-pods_of_test() {
-    grep -lz '^K_MPI_JOB_ROLE=' /proc/[0-9]*/environ 2>/dev/null | sed 's|/proc/\(.*\)/environ|\1|' |
-        while read -r pid; do
-            [[ $(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep ^LD_LIBRARY_PATH=) == *"$data"* ]] && echo "$pid"
-        done
+# Processes in pods of this test, of a role if one is given: the test's folder is in their LD_LIBRARY_PATH.
+pods_of_test() { # [launcher|worker]
+    local environ
+    for environ in $(grep -lz "^K_MPI_JOB_ROLE=${1:-}" /proc/[0-9]*/environ 2>/dev/null); do
+        environ=${environ#/proc/}
+        { tr '\0' '\n' <"/proc/$environ" | grep -q "^LD_LIBRARY_PATH=$data"; } 2>/dev/null && echo "${environ%/environ}"
+    done
 }
 export LD_LIBRARY_PATH=$data${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} # what pods of image host have from the one who started it
 
