@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* A client of the Kubernetes API, by libcurl: where the API is and who calls it (config.c), single calls (call.c), and
- * watches that keep a mirror of objects (watch.c, mirror.c). It knows nothing of a particular server. */
+ * watches that keep a mirror of objects (watch.c). It knows nothing of a particular server. */
 #ifndef MUR_MPIJOB_CLIENT_H
 #define MUR_MPIJOB_CLIENT_H
 

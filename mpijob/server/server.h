@@ -3,7 +3,7 @@
  *
  * One process with one thread. http.c receives a request, says who sent it and whether that user may (access.c), and
  * what it is about (struct mur_request); the files below answer it with an object and a code: objects.c (create, read,
- * update, delete), patch.c, admit.c (defaults and checks), collect.c (what goes with its owner), table.c (columns for
+ * update), delete.c (with what goes with its owner), patch.c, admit.c (defaults and checks), table.c (columns for
  * `kubectl get`), discovery.c. What is kept is in base.h. Answers that go on are streams: watch.c feeds from the
  * journal, log.c from a pod's file; exec.c hands a connection to a process of its own. */
 #ifndef MUR_MPIJOB_SERVER_H
