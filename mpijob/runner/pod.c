@@ -329,23 +329,38 @@ static void start(struct mur_runner *runner, struct mur_value *object, double no
                       mur_value_text("10.244.%d.%d", pod->address / 250, pod->address % 250 + 2));
 }
 
-static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object, double now)
-{
-    struct mur_value *details = mur_value_new(MUR_MAP);
-
-    pod->restart_at = 0;
-    mur_value_put(container_status(object), "restartCount", mur_value_integer(++pod->restarts));
-    mur_value_put(details, "startedAt", mur_time_node(now));
-    set_state(runner, object, "running", details);
-    if (launch(runner, pod, object) < 0)
-        fail_pod(runner, object, "CreateContainerError", strerror(errno), now);
-}
-
 static void free_texts(char **texts)
 {
     for (char **text = texts; text && *text; text++)
         free(*text);
     free(texts);
+}
+
+/* Of a pod that was taken over it is known what runs, not what to start: that is found out as for a new one. */
+static int prepare_again(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why)
+{
+    if (pod->command)
+        return 0;
+    free(pod->hostname);
+    free(pod->directory);
+    free_texts(pod->environment);
+    pod->hostname = pod->directory = NULL;
+    pod->environment = NULL;
+    return prepare(runner, pod, object, why);
+}
+
+static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object, double now)
+{
+    struct mur_value *details = mur_value_new(MUR_MAP);
+    char *why = NULL;
+
+    pod->restart_at = 0;
+    mur_value_put(container_status(object), "restartCount", mur_value_integer(++pod->restarts));
+    mur_value_put(details, "startedAt", mur_time_node(now));
+    set_state(runner, object, "running", details);
+    if (prepare_again(runner, pod, object, &why) < 0 || launch(runner, pod, object) < 0)
+        fail_pod(runner, object, "CreateContainerError", why ? why : strerror(errno), now);
+    free(why);
 }
 
 static void free_pod(struct mur_pod *pod)

@@ -42,10 +42,10 @@ until_true grep -q calm-worker-1 followed
 k exec calm-worker-0 -- sh -c 'hostname; echo wrong >&2; exit 7' >out 2>err
 code=$?
 [ $code = 7 ] && [ "$(cat out)" = calm-worker-0 ] && grep -q wrong err || fail "exec: code $code: $(cat out err)"
-head -c 3000000 /dev/zero | k exec -i calm-worker-0 -- wc -c >out || fail "exec -i"
-[ "$(cat out)" = 3000000 ] || fail "exec -i: $(cat out)"
-k exec calm-worker-0 -- head -c 3000000 /dev/zero | wc -c >out
-[ "$(cat out)" = 3000000 ] || fail "exec, much output: $(cat out)"
+head -c 300000 /dev/zero | k exec -i calm-worker-0 -- wc -c >out || fail "exec -i"
+[ "$(cat out)" = 300000 ] || fail "exec -i: $(cat out)"
+k exec calm-worker-0 -- head -c 300000 /dev/zero | wc -c >out
+[ "$(cat out)" = 300000 ] || fail "exec, much output: $(cat out)"
 if command -v script >/dev/null; then
     script -qec "$kubectl exec -it calm-worker-0 -- sh -c 'test -t 0 && echo is a terminal; sleep 1; exit 5'" /dev/null <<<"" >out 2>&1
     code=$?
