@@ -2,9 +2,9 @@
 /* mpijob: checks and runs MPI jobs that are written for Kubernetes.
  *
  * Folders, each of which calls those before it only: document/ (YAML and JSON as trees), schema/ (tables of fields and
- * the check), api/ (what is known of the Kubernetes API), store/ (the objects there are), reconcile/ (a pure function from
- * objects to actions), runner/ (pods as processes of this machine), client/ (calls and watches of an API), controller/,
- * node/ and server/ (the API itself), cli/ (the commands). docs/kubernetes.md is the user's view. */
+ * the check), api/ (what is known of the Kubernetes API), store/ (the objects there are), reconcile/ (a pure function
+ * from objects to actions), runner/ (pods as processes of this machine), client/ (calls and watches of an API),
+ * controller/, node/ and server/ (the API itself), cli/ (the commands). docs/kubernetes.md is the user's view. */
 #include <stdio.h>
 #include <string.h>
 
