@@ -60,7 +60,7 @@ struct mur_mirror {
 struct mur_space *mur_mirror_space(struct mur_mirror *mirror, const char *name); /* made if it is not there */
 
 /* One kind of objects that is listed and then watched, without end. */
-struct mur_watch {
+struct mur_api_watch {
     const struct mur_cluster *cluster;
     const struct mur_resource *resource;
     const char *version, *space; /* NULL: the preferred one; all */
@@ -81,9 +81,9 @@ struct mur_watch {
 };
 
 /* Waits, `seconds` at most, for events of watches or on descriptors, and delivers those of watches. */
-void mur_watches_wait(struct mur_watch *watches, int count, struct curl_waitfd *others, int other_count,
+void mur_watches_wait(struct mur_api_watch *watches, int count, struct curl_waitfd *others, int other_count,
                       double seconds);
-void mur_watches_stop(struct mur_watch *watches, int count);
+void mur_watches_stop(struct mur_api_watch *watches, int count);
 
 /* Tells of something that happened to an object. */
 void mur_event_send(const struct mur_cluster *cluster, const struct mur_value *object, const char *component,

@@ -26,7 +26,7 @@ struct mur_space *mur_mirror_space(struct mur_mirror *mirror, const char *name)
     return *at;
 }
 
-static char *path_of(const struct mur_watch *watch, const char *more)
+static char *path_of(const struct mur_api_watch *watch, const char *more)
 {
     char *path = mur_path(watch->resource, watch->version, watch->space, NULL, NULL), *full;
     const char *query = watch->query ? watch->query : "";
@@ -36,14 +36,14 @@ static char *path_of(const struct mur_watch *watch, const char *more)
     return full;
 }
 
-static void try_later(struct mur_watch *watch)
+static void try_later(struct mur_api_watch *watch)
 {
     watch->delay = watch->delay > 0 ? (watch->delay < 15 ? watch->delay * 2 : 30) : 0.25;
     watch->due = mur_clock() + watch->delay;
 }
 
 /* Items of lists need not say what they are. */
-static void take_list(struct mur_watch *watch, struct mur_value *list)
+static void take_list(struct mur_api_watch *watch, struct mur_value *list)
 {
     struct mur_value *items = mur_value_get(list, "items"), *uids = mur_value_new(MUR_LIST);
     char *version = watch->version ? mur_alloc_text("%s", watch->version) : mur_resource_version(watch->resource);
@@ -67,7 +67,7 @@ static void take_list(struct mur_watch *watch, struct mur_value *list)
     free(version);
 }
 
-static void list(struct mur_watch *watch)
+static void list(struct mur_api_watch *watch)
 {
     char *path = path_of(watch, ""), *what;
     struct mur_answer answer;
@@ -92,7 +92,7 @@ static void list(struct mur_watch *watch)
 
 static size_t arrive(char *data, size_t size, size_t count, void *whom)
 {
-    struct mur_watch *watch = whom;
+    struct mur_api_watch *watch = whom;
     size_t length = size * count;
 
     if (watch->length + length > LONGEST_LINE)
@@ -103,7 +103,7 @@ static size_t arrive(char *data, size_t size, size_t count, void *whom)
     return length;
 }
 
-static void begin(struct mur_watch *watch)
+static void begin(struct mur_api_watch *watch)
 {
     char *more = mur_alloc_text("watch=true&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=%s",
                                 SHORTEST_WATCH, watch->from);
@@ -125,7 +125,7 @@ static void begin(struct mur_watch *watch)
     free(url);
 }
 
-static void end(struct mur_watch *watch)
+static void end(struct mur_api_watch *watch)
 {
     curl_multi_remove_handle(multi, watch->handle);
     curl_easy_cleanup(watch->handle);
@@ -135,7 +135,7 @@ static void end(struct mur_watch *watch)
 }
 
 /* One event. An error says, as far as is known, that the version has expired. */
-static void take_line(struct mur_watch *watch, const char *line, size_t length)
+static void take_line(struct mur_api_watch *watch, const char *line, size_t length)
 {
     struct mur_document_error error;
     struct mur_value *event = mur_json_read(line, length, &error), *object = mur_value_get(event, "object");
@@ -152,7 +152,7 @@ static void take_line(struct mur_watch *watch, const char *line, size_t length)
     mur_value_free(event);
 }
 
-static void take_lines(struct mur_watch *watch)
+static void take_lines(struct mur_api_watch *watch)
 {
     char *text = watch->text;
     size_t length = watch->length, used = 0;
@@ -177,7 +177,7 @@ static void take_lines(struct mur_watch *watch)
     }
 }
 
-static void finish(struct mur_watch *watch, CURLcode result)
+static void finish(struct mur_api_watch *watch, CURLcode result)
 {
     long code = 0;
 
@@ -193,10 +193,10 @@ static void finish(struct mur_watch *watch, CURLcode result)
     }
 }
 
-static void start_due(struct mur_watch *watches, int count)
+static void start_due(struct mur_api_watch *watches, int count)
 {
     for (int i = 0; i < count; i++) {
-        struct mur_watch *watch = &watches[i];
+        struct mur_api_watch *watch = &watches[i];
 
         if (watch->handle || mur_clock() < watch->due)
             continue;
@@ -207,7 +207,7 @@ static void start_due(struct mur_watch *watches, int count)
     }
 }
 
-static double next_due(const struct mur_watch *watches, int count, double seconds)
+static double next_due(const struct mur_api_watch *watches, int count, double seconds)
 {
     double now = mur_clock();
 
@@ -217,11 +217,12 @@ static double next_due(const struct mur_watch *watches, int count, double second
     return seconds;
 }
 
-void mur_watches_wait(struct mur_watch *watches, int count, struct curl_waitfd *others, int other_count, double seconds)
+void mur_watches_wait(struct mur_api_watch *watches, int count, struct curl_waitfd *others, int other_count,
+                      double seconds)
 {
     int running;
     CURLMsg *message;
-    struct mur_watch *watch;
+    struct mur_api_watch *watch;
 
     if (!multi)
         multi = curl_multi_init();
@@ -245,7 +246,7 @@ void mur_watches_wait(struct mur_watch *watches, int count, struct curl_waitfd *
         }
 }
 
-void mur_watches_stop(struct mur_watch *watches, int count)
+void mur_watches_stop(struct mur_api_watch *watches, int count)
 {
     for (int i = 0; i < count; i++)
         if (watches[i].handle)

@@ -28,7 +28,7 @@ struct job {
 static struct {
     const struct mur_controller_plan *plan;
     struct mur_mirror mirror;
-    struct mur_watch watches[WATCHES];
+    struct mur_api_watch watches[WATCHES];
     struct job *jobs;
     char *private_key, *public_key;
 } controller;
@@ -294,14 +294,14 @@ static void make_watches(void)
     static const char *const kinds[WATCHES] = {"MPIJob", "Pod", "Service", "ConfigMap", "Secret"};
 
     for (int i = 0; i < WATCHES; i++)
-        controller.watches[i] = (struct mur_watch){.cluster = controller.plan->cluster,
-                                                   .resource = mur_resource_of_kind(kinds[i]),
-                                                   .space = controller.plan->space,
-                                                   .query = i ? (char *)"labelSelector=training.kubeflow.org%2F"
-                                                                        "operator-name%3Dmpi-operator"
-                                                              : NULL,
-                                                   .take = take,
-                                                   .listed = listed};
+        controller.watches[i] = (struct mur_api_watch){.cluster = controller.plan->cluster,
+                                                       .resource = mur_resource_of_kind(kinds[i]),
+                                                       .space = controller.plan->space,
+                                                       .query = i ? (char *)"labelSelector=training.kubeflow.org%2F"
+                                                                            "operator-name%3Dmpi-operator"
+                                                                  : NULL,
+                                                       .take = take,
+                                                       .listed = listed};
 }
 
 static void make_keys(void)

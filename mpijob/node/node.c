@@ -36,7 +36,7 @@ struct owner {
 static struct {
     const struct mur_node_plan *plan;
     struct mur_mirror mirror;
-    struct mur_watch watches[WATCHES];
+    struct mur_api_watch watches[WATCHES];
     bool has_begun, is_ending;
     struct curl_waitfd polled[MOST_POLLED];
     struct owner owners[MOST_POLLED];
@@ -399,7 +399,7 @@ static void make_watches(void)
     static const char *const kinds[WATCHES] = {"Pod", "ConfigMap", "Secret"};
 
     for (int i = 0; i < WATCHES; i++)
-        node.watches[i] = (struct mur_watch){
+        node.watches[i] = (struct mur_api_watch){
             .cluster = node.plan->cluster, .resource = mur_resource_of_kind(kinds[i]), .take = take, .listed = listed};
     node.watches[0].query = mur_alloc_text("fieldSelector=spec.nodeName%%3D%s", node.plan->name);
 }

@@ -272,7 +272,7 @@ int mur_base_remove(const struct mur_resource *resource, struct mur_value *objec
 }
 
 void mur_base_changes(const struct mur_resource *resource, const char *space, long long *version,
-                      bool (*take)(void *whom, const struct mur_change *change), void *whom)
+                      bool (*take)(void *whom, const struct mur_api_change *change), void *whom)
 {
     sqlite3_stmt *statement = base.statements[CHANGES];
     bool goes_on = true;
@@ -281,9 +281,9 @@ void mur_base_changes(const struct mur_resource *resource, const char *space, lo
     sqlite3_bind_int64(statement, 1, *version);
     sqlite3_bind_text(statement, 2, resource->plural, -1, SQLITE_TRANSIENT);
     while (goes_on && sqlite3_step(statement) == SQLITE_ROW) {
-        struct mur_change found = {sqlite3_column_int64(statement, 0), (const char *)sqlite3_column_text(statement, 1),
-                                   (const char *)sqlite3_column_text(statement, 2),
-                                   (const char *)sqlite3_column_text(statement, 3)};
+        struct mur_api_change found = {
+            sqlite3_column_int64(statement, 0), (const char *)sqlite3_column_text(statement, 1),
+            (const char *)sqlite3_column_text(statement, 2), (const char *)sqlite3_column_text(statement, 3)};
 
         *version = found.version;
         if (!*space || strcmp((const char *)sqlite3_column_text(statement, 4), space) == 0)

@@ -28,12 +28,12 @@ int mur_base_put(const struct mur_resource *resource, struct mur_value *object, 
 int mur_base_remove(const struct mur_resource *resource, struct mur_value *object);
 
 /* A change: the object before and after it as texts, empty where there was none. */
-struct mur_change {
+struct mur_api_change {
     long long version;
     const char *type, *before, *after;
 };
 /* The next changes of a kind after *version, which moves on, until `take` returns false. */
 void mur_base_changes(const struct mur_resource *resource, const char *space, long long *version,
-                      bool (*take)(void *whom, const struct mur_change *change), void *whom);
+                      bool (*take)(void *whom, const struct mur_api_change *change), void *whom);
 
 #endif

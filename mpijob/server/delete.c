@@ -264,7 +264,7 @@ void mur_events_expire(double now)
 }
 
 /* From the body, a DeleteOptions, or the query. */
-static bool read_options(const struct mur_request *request, struct mur_deletion *deletion, struct mur_value **body,
+static bool read_options(const struct mur_api_request *request, struct mur_deletion *deletion, struct mur_value **body,
                          struct mur_reply *reply)
 {
     struct mur_document_error error;
@@ -289,7 +289,7 @@ static bool read_options(const struct mur_request *request, struct mur_deletion 
     return false;
 }
 
-static bool meets_preconditions(const struct mur_request *request, const struct mur_value *options,
+static bool meets_preconditions(const struct mur_api_request *request, const struct mur_value *options,
                                 const struct mur_value *object, struct mur_reply *reply)
 {
     static const char *const parts[] = {"uid", "resourceVersion"};
@@ -324,7 +324,7 @@ static struct mur_value *make_success(const struct mur_resource *resource, const
     return status;
 }
 
-void mur_delete_answer(const struct mur_request *request, struct mur_reply *reply)
+void mur_delete_answer(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_deletion deletion;
     struct mur_value *options, *object = mur_base_get(request->resource, request->space, request->name), *success;
@@ -347,7 +347,7 @@ void mur_delete_answer(const struct mur_request *request, struct mur_reply *repl
         mur_value_free(success);
 }
 
-void mur_delete_collection(const struct mur_request *request, struct mur_reply *reply)
+void mur_delete_collection(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_selectors selectors;
     struct mur_deletion deletion;

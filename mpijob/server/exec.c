@@ -21,7 +21,7 @@ struct mur_exec {
     struct header headers[3];
 };
 
-static const char *header_of(const struct mur_request *request, const char *name)
+static const char *header_of(const struct mur_api_request *request, const char *name)
 {
     const char *value = MHD_lookup_connection_value(request->connection, MHD_HEADER_KIND, name);
 
@@ -43,7 +43,7 @@ static enum MHD_Result look(void *whom, enum MHD_ValueKind kind, const char *nam
 }
 
 /* A header may come several times, and be a list. */
-static bool offers(const struct mur_request *request, const char *name, const char *word)
+static bool offers(const struct mur_api_request *request, const char *name, const char *word)
 {
     struct search search = {name, word, false};
 
@@ -63,7 +63,7 @@ static char *accept_key(const char *key)
     return coded;
 }
 
-static bool choose_protocol(struct mur_exec *exec, const struct mur_request *request)
+static bool choose_protocol(struct mur_exec *exec, const struct mur_api_request *request)
 {
     const char *wanted = header_of(request, "Upgrade");
     bool is_v5 = offers(request, "Sec-WebSocket-Protocol", "v5.channel.k8s.io");
@@ -86,7 +86,7 @@ static bool choose_protocol(struct mur_exec *exec, const struct mur_request *req
     return true;
 }
 
-static bool check_pod(const struct mur_request *request, const struct mur_value *pod, struct mur_reply *reply)
+static bool check_pod(const struct mur_api_request *request, const struct mur_value *pod, struct mur_reply *reply)
 {
     const struct mur_value *list = mur_value_at(pod, "spec.containers");
     const char *wanted = request->option(request, "container");
@@ -105,14 +105,14 @@ static bool check_pod(const struct mur_request *request, const struct mur_value 
     return !reply->body;
 }
 
-static bool is_asked(const struct mur_request *request, const char *name)
+static bool is_asked(const struct mur_api_request *request, const char *name)
 {
     const char *text = request->option(request, name);
 
     return strcmp(text, "true") == 0 || strcmp(text, "1") == 0;
 }
 
-struct mur_exec *mur_exec_open(const struct mur_request *request, struct mur_reply *reply)
+struct mur_exec *mur_exec_open(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *pod = mur_base_get(request->resource, request->space, request->name);
     struct mur_exec *exec = NULL;

@@ -44,7 +44,7 @@ struct upgraded {
 static struct {
     struct MHD_Daemon *daemon;
     int events, listener;
-    struct mur_stream *streams;
+    struct mur_http_stream *streams;
     struct upgraded *upgraded;
 } http = {.events = -1};
 
@@ -55,7 +55,7 @@ static const char *header(void *connection, const char *name)
     return value ? value : "";
 }
 
-static const char *option(const struct mur_request *request, const char *name)
+static const char *option(const struct mur_api_request *request, const char *name)
 {
     const char *value = MHD_lookup_connection_value(request->connection, MHD_GET_ARGUMENT_KIND, name);
 
@@ -92,7 +92,7 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct mur_
 
 static ssize_t stream_read(void *whom, uint64_t position, char *to, size_t room)
 {
-    struct mur_stream *stream = whom;
+    struct mur_http_stream *stream = whom;
     struct epoll_event event = {.events = EPOLLRDHUP, .data.ptr = stream};
     ssize_t got;
 
@@ -112,7 +112,7 @@ static ssize_t stream_read(void *whom, uint64_t position, char *to, size_t room)
 
 static void stream_free(void *whom)
 {
-    struct mur_stream *stream = whom, **at = &http.streams;
+    struct mur_http_stream *stream = whom, **at = &http.streams;
 
     while (*at != stream)
         at = &(*at)->next;
@@ -120,14 +120,14 @@ static void stream_free(void *whom)
     stream->free(stream);
 }
 
-static void wake_stream(struct mur_stream *stream)
+static void wake_stream(struct mur_http_stream *stream)
 {
     epoll_ctl(http.events, EPOLL_CTL_DEL, stream->fd, NULL);
     stream->is_resting = false;
     MHD_resume_connection(stream->connection);
 }
 
-static enum MHD_Result send_stream(struct MHD_Connection *connection, struct mur_stream *stream)
+static enum MHD_Result send_stream(struct MHD_Connection *connection, struct mur_http_stream *stream)
 {
     struct MHD_Response *response;
     enum MHD_Result result;
@@ -207,7 +207,7 @@ static enum MHD_Result send_exec(struct MHD_Connection *connection, struct mur_e
 
 /* ---- requests ---- */
 
-static void forbid(const struct mur_request *request, struct mur_reply *reply)
+static void forbid(const struct mur_api_request *request, struct mur_reply *reply)
 {
     mur_reply_fail(reply, 403, "Forbidden",
                    "%s%s%s is forbidden: User \"%s\" cannot %s resource \"%s%s%s\" in API group \"%s\"%s%s%s",
@@ -217,10 +217,10 @@ static void forbid(const struct mur_request *request, struct mur_reply *reply)
                    request->space, *request->space ? "\"" : "");
 }
 
-static enum MHD_Result answer_resource(struct MHD_Connection *connection, struct mur_request *request)
+static enum MHD_Result answer_resource(struct MHD_Connection *connection, struct mur_api_request *request)
 {
     struct mur_reply reply = {0};
-    struct mur_stream *stream = NULL;
+    struct mur_http_stream *stream = NULL;
     struct mur_exec *exec = NULL;
 
     if (!mur_access_permits(request->user_group, request->verb, request->resource, request->part))
@@ -243,16 +243,16 @@ static enum MHD_Result answer_resource(struct MHD_Connection *connection, struct
     return send_reply(connection, &reply);
 }
 
-static struct mur_request make_request(struct MHD_Connection *connection, const struct visit *visit)
+static struct mur_api_request make_request(struct MHD_Connection *connection, const struct visit *visit)
 {
-    struct mur_request request = {.accept = header(connection, "Accept"),
-                                  .content_type = header(connection, "Content-Type"),
-                                  .user = visit->user,
-                                  .user_group = visit->group,
-                                  .body = visit->body ? visit->body : "",
-                                  .length = visit->length,
-                                  .option = option,
-                                  .connection = connection};
+    struct mur_api_request request = {.accept = header(connection, "Accept"),
+                                      .content_type = header(connection, "Content-Type"),
+                                      .user = visit->user,
+                                      .user_group = visit->group,
+                                      .body = visit->body ? visit->body : "",
+                                      .length = visit->length,
+                                      .option = option,
+                                      .connection = connection};
 
     return request;
 }
@@ -260,7 +260,7 @@ static struct mur_request make_request(struct MHD_Connection *connection, const 
 static enum MHD_Result answer(struct MHD_Connection *connection, struct visit *visit, const char *path,
                               const char *method)
 {
-    struct mur_request request = make_request(connection, visit);
+    struct mur_api_request request = make_request(connection, visit);
     struct mur_reply reply = {0};
 
     if (strcmp(path, "/healthz") == 0 || strcmp(path, "/livez") == 0 || strcmp(path, "/readyz") == 0)
@@ -387,7 +387,7 @@ int mur_http_start(const char *address, const char *certificate, const char *key
 
 void mur_http_stop(void)
 {
-    for (struct mur_stream *stream = http.streams; stream; stream = stream->next) {
+    for (struct mur_http_stream *stream = http.streams; stream; stream = stream->next) {
         stream->is_lost = true;
         if (stream->is_resting)
             wake_stream(stream);
@@ -417,7 +417,7 @@ static void find_lost(void)
     int count = epoll_wait(http.events, events, 64, 0);
 
     for (int i = 0; i < count; i++) {
-        struct mur_stream *stream = events[i].data.ptr;
+        struct mur_http_stream *stream = events[i].data.ptr;
 
         if (stream) {
             stream->is_lost = true;
@@ -430,7 +430,7 @@ void mur_http_step(double now)
 {
     find_lost();
     MHD_run(http.daemon);
-    for (struct mur_stream *stream = http.streams; stream; stream = stream->next)
+    for (struct mur_http_stream *stream = http.streams; stream; stream = stream->next)
         if (stream->is_resting && stream->is_ready(stream, now))
             wake_stream(stream);
     MHD_run(http.daemon);

@@ -10,15 +10,15 @@
 
 #include "mpijob/server/server.h"
 
-struct mur_stream {
-    struct mur_stream *next;
+struct mur_http_stream {
+    struct mur_http_stream *next;
     void *connection;
     int fd; /* of the connection, watched for its end while the stream rests */
     bool is_resting, is_lost;
     const char *content_type;
-    ssize_t (*read)(struct mur_stream *stream, char *to, size_t room); /* 0: nothing now; -1: the end */
-    bool (*is_ready)(const struct mur_stream *stream, double now);
-    void (*free)(struct mur_stream *stream);
+    ssize_t (*read)(struct mur_http_stream *stream, char *to, size_t room); /* 0: nothing now; -1: the end */
+    bool (*is_ready)(const struct mur_http_stream *stream, double now);
+    void (*free)(struct mur_http_stream *stream);
 };
 
 /* Listens at "HOST:PORT" with a certificate and its key, as PEM texts; ends the program if that does not work. Returns
@@ -30,13 +30,13 @@ double mur_http_due(void);     /* seconds until there is something without that;
 void mur_http_step(double now);
 
 /* watch.c, log.c: a stream that answers the request, or NULL with a reply. */
-struct mur_stream *mur_watch_open(const struct mur_request *request, struct mur_reply *reply);
-struct mur_stream *mur_log_open(const struct mur_request *request, struct mur_reply *reply);
+struct mur_http_stream *mur_watch_open(const struct mur_api_request *request, struct mur_reply *reply);
+struct mur_http_stream *mur_log_open(const struct mur_api_request *request, struct mur_reply *reply);
 extern const char *mur_server_folder; /* where the node keeps its pods: see mpijob/node/ */
 
 /* exec.c: a command in a pod. The connection becomes a socket on which one of two protocols is spoken. */
 struct mur_exec;
-struct mur_exec *mur_exec_open(const struct mur_request *request, struct mur_reply *reply);
+struct mur_exec *mur_exec_open(const struct mur_api_request *request, struct mur_reply *reply);
 const char *mur_exec_header(const struct mur_exec *exec, int number,
                             const char **value); /* of the answer; NULL: none */
 void mur_exec_add_word(struct mur_exec *exec, const char *word);

@@ -13,7 +13,7 @@
 const char *mur_server_folder;
 
 struct log {
-    struct mur_stream stream;
+    struct mur_http_stream stream;
     char *space, *name, *uid;
     int file;
     bool follows;
@@ -32,7 +32,7 @@ static bool has_ended(const struct log *log)
     return ended;
 }
 
-static ssize_t log_read(struct mur_stream *stream, char *to, size_t room)
+static ssize_t log_read(struct mur_http_stream *stream, char *to, size_t room)
 {
     struct log *log = (struct log *)stream;
     bool ended = !log->follows || has_ended(log); /* asked before the file is: what came first is read */
@@ -48,7 +48,7 @@ static ssize_t log_read(struct mur_stream *stream, char *to, size_t room)
     return -1;
 }
 
-static bool log_is_ready(const struct mur_stream *stream, double now)
+static bool log_is_ready(const struct mur_http_stream *stream, double now)
 {
     const struct log *log = (const struct log *)stream;
     struct stat status;
@@ -57,7 +57,7 @@ static bool log_is_ready(const struct mur_stream *stream, double now)
     return (fstat(log->file, &status) == 0 && status.st_size > lseek(log->file, 0, SEEK_CUR)) || has_ended(log);
 }
 
-static void log_free(struct mur_stream *stream)
+static void log_free(struct mur_http_stream *stream)
 {
     struct log *log = (struct log *)stream;
 
@@ -98,7 +98,7 @@ static const char *container_name(const struct mur_value *pod)
     return mur_value_count(list) ? mur_value_string(list->members[0].value, "name", "") : "";
 }
 
-static bool check_options(const struct mur_request *request, const struct mur_value *pod, struct mur_reply *reply)
+static bool check_options(const struct mur_api_request *request, const struct mur_value *pod, struct mur_reply *reply)
 {
     static const char *const refused[] = {"previous", "timestamps", "sinceSeconds", "sinceTime"};
     const char *wanted = request->option(request, "container"), *own = container_name(pod);
@@ -119,7 +119,7 @@ static bool check_options(const struct mur_request *request, const struct mur_va
     return false;
 }
 
-static int open_file(const struct mur_request *request, const struct mur_value *pod, struct mur_reply *reply)
+static int open_file(const struct mur_api_request *request, const struct mur_value *pod, struct mur_reply *reply)
 {
     char *path = mur_alloc_text("%s/spaces/%s/pods/%s/log", mur_server_folder, request->space, request->name);
     int file = open(path, O_RDONLY | O_CLOEXEC);
@@ -131,7 +131,7 @@ static int open_file(const struct mur_request *request, const struct mur_value *
     return file;
 }
 
-struct mur_stream *mur_log_open(const struct mur_request *request, struct mur_reply *reply)
+struct mur_http_stream *mur_log_open(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *pod = mur_base_get(request->resource, request->space, request->name);
     const char *lines = request->option(request, "tailLines"), *bytes = request->option(request, "limitBytes");
@@ -151,8 +151,8 @@ struct mur_stream *mur_log_open(const struct mur_request *request, struct mur_re
     else if (*lines)
         seek_lines(file, strtoll(lines, NULL, 10));
     log = mur_alloc(1, sizeof *log);
-    log->stream =
-        (struct mur_stream){.content_type = "text/plain", .read = log_read, .is_ready = log_is_ready, .free = log_free};
+    log->stream = (struct mur_http_stream){
+        .content_type = "text/plain", .read = log_read, .is_ready = log_is_ready, .free = log_free};
     log->space = mur_alloc_text("%s", request->space);
     log->name = mur_alloc_text("%s", request->name);
     log->uid = mur_alloc_text("%s", mur_value_string(pod, "metadata.uid", ""));

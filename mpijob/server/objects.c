@@ -51,7 +51,7 @@ static void fail_conflict(struct mur_reply *reply, const struct mur_resource *re
     free(full);
 }
 
-bool mur_selectors_read(const struct mur_request *request, struct mur_selectors *selectors, struct mur_reply *reply)
+bool mur_selectors_read(const struct mur_api_request *request, struct mur_selectors *selectors, struct mur_reply *reply)
 {
     char *why = NULL;
 
@@ -89,7 +89,7 @@ struct mur_value *mur_list_object(const struct mur_resource *resource, const cha
     return list;
 }
 
-static void answer_list(const struct mur_request *request, struct mur_reply *reply)
+static void answer_list(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_selectors selectors;
     struct mur_value *all, *items;
@@ -137,7 +137,7 @@ static bool is_name(const char *name)
     return name[0] != '.' && name[0] != '-' && name[length - 1] != '.' && name[length - 1] != '-';
 }
 
-static bool check_body(const struct mur_request *request, const struct mur_value *object, struct mur_reply *reply)
+static bool check_body(const struct mur_api_request *request, const struct mur_value *object, struct mur_reply *reply)
 {
     const char *kind = mur_value_string(object, "kind", ""), *version = mur_value_string(object, "apiVersion", "");
     const struct mur_resource *resource = request->resource;
@@ -160,7 +160,7 @@ static bool check_body(const struct mur_request *request, const struct mur_value
     return false;
 }
 
-static struct mur_value *read_object(const struct mur_request *request, struct mur_reply *reply)
+static struct mur_value *read_object(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_document_error error;
     struct mur_value *object = NULL;
@@ -191,13 +191,13 @@ static struct mur_value *read_object(const struct mur_request *request, struct m
     return NULL;
 }
 
-static bool is_dry(const struct mur_request *request)
+static bool is_dry(const struct mur_api_request *request)
 {
     return strcmp(request->option(request, "dryRun"), "All") == 0;
 }
 
 /* Whether objects can be made in the namespace. */
-static bool check_space(const struct mur_request *request, struct mur_reply *reply)
+static bool check_space(const struct mur_api_request *request, struct mur_reply *reply)
 {
     const struct mur_resource *spaces = mur_resource_find("", "v1", "namespaces");
     struct mur_value *space;
@@ -214,7 +214,7 @@ static bool check_space(const struct mur_request *request, struct mur_reply *rep
     return !reply->body;
 }
 
-static void set_new_metadata(const struct mur_request *request, struct mur_value *object)
+static void set_new_metadata(const struct mur_api_request *request, struct mur_value *object)
 {
     struct mur_value *metadata = mur_value_get(object, "metadata");
 
@@ -242,7 +242,7 @@ int mur_object_store(const struct mur_resource *resource, struct mur_value *obje
 }
 
 /* Into the base, and into the reply. */
-static void store(const struct mur_request *request, struct mur_value *object, bool is_new, struct mur_reply *reply)
+static void store(const struct mur_api_request *request, struct mur_value *object, bool is_new, struct mur_reply *reply)
 {
     if (!is_dry(request) && mur_object_store(request->resource, object, is_new) < 0) {
         mur_reply_fail(reply, 500, "InternalError", "the database cannot be written");
@@ -264,7 +264,7 @@ static bool is_orphan(const struct mur_value *object)
     return mur_value_count(owners) > 0;
 }
 
-static void fail_exists(const struct mur_request *request, const char *name, struct mur_reply *reply)
+static void fail_exists(const struct mur_api_request *request, const char *name, struct mur_reply *reply)
 {
     char *full = mur_resource_name(request->resource);
 
@@ -273,7 +273,7 @@ static void fail_exists(const struct mur_request *request, const char *name, str
     free(full);
 }
 
-static bool check_new(const struct mur_request *request, struct mur_value *object, struct mur_reply *reply)
+static bool check_new(const struct mur_api_request *request, struct mur_value *object, struct mur_reply *reply)
 {
     const char *name;
     struct mur_value *old;
@@ -304,7 +304,7 @@ static bool check_new(const struct mur_request *request, struct mur_value *objec
     return !old;
 }
 
-static void create(const struct mur_request *request, struct mur_reply *reply)
+static void create(const struct mur_api_request *request, struct mur_reply *reply)
 {
     static const struct mur_deletion now = {0, "Background"};
     struct mur_value *object = read_object(request, reply);
@@ -354,7 +354,7 @@ static bool is_same(const struct mur_value *a, const struct mur_value *b)
     return same;
 }
 
-static bool check_versions(const struct mur_request *request, const struct mur_value *object,
+static bool check_versions(const struct mur_api_request *request, const struct mur_value *object,
                            const struct mur_value *old, struct mur_reply *reply)
 {
     const char *version = mur_value_string(object, "metadata.resourceVersion", "");
@@ -373,7 +373,7 @@ static bool check_versions(const struct mur_request *request, const struct mur_v
 }
 
 /* Of the status subresource only the status counts, of the object itself everything else. */
-static struct mur_value *combine(const struct mur_request *request, struct mur_value *object,
+static struct mur_value *combine(const struct mur_api_request *request, struct mur_value *object,
                                  const struct mur_value *old)
 {
     bool is_status = strcmp(request->part, "status") == 0;
@@ -395,7 +395,7 @@ static struct mur_value *combine(const struct mur_request *request, struct mur_v
 }
 
 /* Takes the object over. */
-static void replace(const struct mur_request *request, struct mur_value *object, const struct mur_value *old,
+static void replace(const struct mur_api_request *request, struct mur_value *object, const struct mur_value *old,
                     struct mur_reply *reply)
 {
     bool is_new_spec;
@@ -424,7 +424,7 @@ static void replace(const struct mur_request *request, struct mur_value *object,
     store(request, object, false, reply);
 }
 
-static void update(const struct mur_request *request, struct mur_reply *reply)
+static void update(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *old = mur_base_get(request->resource, request->space, request->name), *object;
     const char *name;
@@ -445,7 +445,7 @@ static void update(const struct mur_request *request, struct mur_reply *reply)
     mur_value_free(old);
 }
 
-static void patch(const struct mur_request *request, struct mur_reply *reply)
+static void patch(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *old, *object;
 
@@ -466,7 +466,7 @@ static void patch(const struct mur_request *request, struct mur_reply *reply)
     mur_value_free(old);
 }
 
-static void get(const struct mur_request *request, struct mur_reply *reply)
+static void get(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *object = mur_base_get(request->resource, request->space, request->name);
 
@@ -476,11 +476,11 @@ static void get(const struct mur_request *request, struct mur_reply *reply)
         mur_reply_missing(reply, request->resource, request->name);
 }
 
-void mur_objects_answer(const struct mur_request *request, struct mur_reply *reply)
+void mur_objects_answer(const struct mur_api_request *request, struct mur_reply *reply)
 {
     static const struct {
         const char *verb;
-        void (*answer)(const struct mur_request *request, struct mur_reply *reply);
+        void (*answer)(const struct mur_api_request *request, struct mur_reply *reply);
     } answers[] = {{"get", get},
                    {"list", answer_list},
                    {"create", create},

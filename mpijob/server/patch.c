@@ -342,7 +342,7 @@ struct mur_value *mur_patch_operations(const struct mur_value *old, const struct
     return result;
 }
 
-static struct mur_value *apply(const struct mur_request *request, const struct mur_value *old,
+static struct mur_value *apply(const struct mur_api_request *request, const struct mur_value *old,
                                const struct mur_value *patch, struct mur_reply *reply)
 {
     bool is_list = strncmp(request->content_type, "application/json-patch+json", 27) == 0;
@@ -375,7 +375,7 @@ static bool is_too_long(const struct mur_value *node)
     return false;
 }
 
-bool mur_patch_is_known(const struct mur_request *request, struct mur_reply *reply)
+bool mur_patch_is_known(const struct mur_api_request *request, struct mur_reply *reply)
 {
     const char *type = request->content_type;
     bool is_strategic = strncmp(type, "application/strategic-merge-patch+json", 38) == 0;
@@ -396,7 +396,7 @@ bool mur_patch_is_known(const struct mur_request *request, struct mur_reply *rep
     return !reply->body;
 }
 
-struct mur_value *mur_patch(const struct mur_request *request, const struct mur_value *old, struct mur_reply *reply)
+struct mur_value *mur_patch(const struct mur_api_request *request, const struct mur_value *old, struct mur_reply *reply)
 {
     struct mur_document_error error;
     struct mur_value *patch = mur_json_read(request->body, request->length, &error), *result = NULL;

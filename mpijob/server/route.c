@@ -49,7 +49,7 @@ static char *take(struct mur_route *route, int *at)
 }
 
 /* Whether the path names a resource; its parts go into the request. */
-static bool read_path(struct mur_route *route, struct mur_request *request)
+static bool read_path(struct mur_route *route, struct mur_api_request *request)
 {
     int at = 0;
     const char *root = take(route, &at), *plural;
@@ -71,7 +71,7 @@ static bool read_path(struct mur_route *route, struct mur_request *request)
     return request->resource && at == route->count && request->resource->is_namespaced >= (*request->space != '\0');
 }
 
-static bool has_part(const struct mur_request *request)
+static bool has_part(const struct mur_api_request *request)
 {
     const struct mur_resource *resource = request->resource;
     bool is_pod = strcmp(resource->kind, "Pod") == 0;
@@ -80,7 +80,7 @@ static bool has_part(const struct mur_request *request)
            (is_pod && (strcmp(request->part, "log") == 0 || strcmp(request->part, "exec") == 0));
 }
 
-static const char *find_verb(const char *method, const struct mur_request *request)
+static const char *find_verb(const char *method, const struct mur_api_request *request)
 {
     const char *verb = NULL, *watch = request->option(request, "watch");
     bool is_exec = strcmp(request->part, "exec") == 0;
@@ -99,7 +99,7 @@ static const char *find_verb(const char *method, const struct mur_request *reque
     return verb;
 }
 
-bool mur_route_find(struct mur_route *route, const char *path, const char *method, struct mur_request *request,
+bool mur_route_find(struct mur_route *route, const char *path, const char *method, struct mur_api_request *request,
                     struct mur_reply *reply)
 {
     if (!split(route, path) || !read_path(route, request) || !has_part(request)) {
@@ -116,7 +116,7 @@ bool mur_route_find(struct mur_route *route, const char *path, const char *metho
     return false;
 }
 
-void mur_route_tabulate(const struct mur_request *request, struct mur_reply *reply)
+void mur_route_tabulate(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct mur_value *items = mur_value_get(reply->body, "items"), *alone = NULL, *table;
 

@@ -12,9 +12,9 @@ struct mur_route {
 };
 
 /* False, with a reply, if there is no such thing. */
-bool mur_route_find(struct mur_route *route, const char *path, const char *method, struct mur_request *request,
+bool mur_route_find(struct mur_route *route, const char *path, const char *method, struct mur_api_request *request,
                     struct mur_reply *reply);
 void mur_route_free(struct mur_route *route);
-void mur_route_tabulate(const struct mur_request *request, struct mur_reply *reply); /* its body becomes a table */
+void mur_route_tabulate(const struct mur_api_request *request, struct mur_reply *reply); /* its body becomes a table */
 
 #endif

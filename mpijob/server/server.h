@@ -2,8 +2,8 @@
 /* The part of the Kubernetes API that MPI jobs need, on one machine.
  *
  * One process with one thread. http.c receives a request, says who sent it and whether that user may (access.c), and
- * what it is about (struct mur_request); the files below answer it with an object and a code: objects.c (create, read,
- * update), delete.c (with what goes with its owner), patch.c, admit.c (defaults and checks), table.c (columns for
+ * what it is about (struct mur_api_request); the files below answer it with an object and a code: objects.c (create,
+ * read, update), delete.c (with what goes with its owner), patch.c, admit.c (defaults and checks), table.c (columns for
  * `kubectl get`), discovery.c. What is kept is in base.h. Answers that go on are streams: watch.c feeds from the
  * journal, log.c from a pod's file; exec.c hands a connection to a process of its own. */
 #ifndef MUR_MPIJOB_SERVER_H
@@ -13,14 +13,14 @@
 #include "mpijob/server/base.h"
 
 /* One request. Texts are the connection's; "" stands for what was not said. */
-struct mur_request {
+struct mur_api_request {
     const char *verb; /* get, list, watch, create, update, patch, delete, deletecollection */
     const struct mur_resource *resource;
     char *group, *version, *space, *name, *part; /* part: status, log, exec */
     const char *accept, *content_type, *user, *user_group;
     const char *body;
     size_t length;
-    const char *(*option)(const struct mur_request *request, const char *name); /* of the query; "" */
+    const char *(*option)(const struct mur_api_request *request, const char *name); /* of the query; "" */
     void *connection;
 };
 
@@ -30,7 +30,7 @@ struct mur_reply {
 };
 
 /* objects.c */
-void mur_objects_answer(const struct mur_request *request, struct mur_reply *reply);
+void mur_objects_answer(const struct mur_api_request *request, struct mur_reply *reply);
 void mur_reply_fail(struct mur_reply *reply, int code, const char *reason, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 void mur_reply_missing(struct mur_reply *reply, const struct mur_resource *resource, const char *name);
@@ -41,7 +41,8 @@ struct mur_value *mur_list_object(const struct mur_resource *resource, const cha
 struct mur_selectors {
     struct mur_selector *labels, *fields;
 };
-bool mur_selectors_read(const struct mur_request *request, struct mur_selectors *selectors, struct mur_reply *reply);
+bool mur_selectors_read(const struct mur_api_request *request, struct mur_selectors *selectors,
+                        struct mur_reply *reply);
 bool mur_selectors_match(const struct mur_selectors *selectors, const struct mur_value *object);
 void mur_selectors_free(struct mur_selectors *selectors);
 
@@ -54,8 +55,8 @@ struct mur_deletion {
  * if it is gone. */
 struct mur_value *mur_object_delete(const struct mur_resource *resource, struct mur_value *object,
                                     const struct mur_deletion *deletion);
-void mur_delete_answer(const struct mur_request *request, struct mur_reply *reply);
-void mur_delete_collection(const struct mur_request *request, struct mur_reply *reply);
+void mur_delete_answer(const struct mur_api_request *request, struct mur_reply *reply);
+void mur_delete_collection(const struct mur_api_request *request, struct mur_reply *reply);
 int mur_object_remove(const struct mur_resource *resource, struct mur_value *object); /* at once, with what it owns */
 void mur_space_empty(const char *space); /* deletes all in a namespace, and the namespace when nothing is left */
 void mur_orphans_collect(void);          /* objects whose owners are gone: what a crash has left */
@@ -67,8 +68,9 @@ bool mur_admit(const struct mur_resource *resource, struct mur_value *object, co
 extern const char *mur_node_name; /* of the one node, to which pods are bound */
 
 /* patch.c: NULL, with a reply, if it does not fit. */
-bool mur_patch_is_known(const struct mur_request *request, struct mur_reply *reply); /* its type */
-struct mur_value *mur_patch(const struct mur_request *request, const struct mur_value *old, struct mur_reply *reply);
+bool mur_patch_is_known(const struct mur_api_request *request, struct mur_reply *reply); /* its type */
+struct mur_value *mur_patch(const struct mur_api_request *request, const struct mur_value *old,
+                            struct mur_reply *reply);
 struct mur_value *mur_patch_merge(const struct mur_value *old, const struct mur_value *patch);     /* RFC 7386 */
 struct mur_value *mur_patch_strategic(const struct mur_value *old, const struct mur_value *patch); /* Kubernetes' */
 struct mur_value *mur_patch_operations(const struct mur_value *old, const struct mur_value *list, char **why);

@@ -21,7 +21,7 @@
 
 enum { LONGEST_INPUT = 256 << 10, PART = 16 << 10, FAREWELL = 10000 }; /* bytes; milliseconds */
 
-struct mur_session {
+struct mur_exec_session {
     const struct mur_session_plan *plan;
     void *state;
     int socket;                /* -1: the client is gone */
@@ -36,19 +36,19 @@ struct mur_session {
     bool is_over;
 };
 
-bool mur_session_wants(const struct mur_session *session, enum mur_channel channel)
+bool mur_session_wants(const struct mur_exec_session *session, enum mur_exec_channel channel)
 {
     return session->plan->wants[channel];
 }
 
-static void lose_client(struct mur_session *session)
+static void lose_client(struct mur_exec_session *session)
 {
     if (session->socket >= 0)
         close(session->socket);
     session->socket = -1;
 }
 
-void mur_session_write(struct mur_session *session, const void *data, size_t length)
+void mur_session_write(struct mur_exec_session *session, const void *data, size_t length)
 {
     const char *at = data;
 
@@ -66,7 +66,7 @@ void mur_session_write(struct mur_session *session, const void *data, size_t len
     }
 }
 
-static void resize(const struct mur_session *session, const void *data, size_t length)
+static void resize(const struct mur_exec_session *session, const void *data, size_t length)
 {
     struct mur_document_error error;
     struct mur_value *size = mur_json_read(data, length, &error);
@@ -78,7 +78,7 @@ static void resize(const struct mur_session *session, const void *data, size_t l
     mur_value_free(size);
 }
 
-void mur_session_take(struct mur_session *session, enum mur_channel channel, const void *data, size_t length)
+void mur_session_take(struct mur_exec_session *session, enum mur_exec_channel channel, const void *data, size_t length)
 {
     if (channel == MUR_RESIZE)
         resize(session, data, length);
@@ -89,14 +89,14 @@ void mur_session_take(struct mur_session *session, enum mur_channel channel, con
     session->queued += length;
 }
 
-void mur_session_end_of(struct mur_session *session, enum mur_channel channel)
+void mur_session_end_of(struct mur_exec_session *session, enum mur_exec_channel channel)
 {
     if (channel == MUR_STDIN)
         session->input_ends = true;
 }
 
 /* The three ends of the command: of a terminal the same, else pipes; what nobody wants is /dev/null. */
-static int open_ends(struct mur_session *session, int ends[3])
+static int open_ends(struct mur_exec_session *session, int ends[3])
 {
     int pair[2];
 
@@ -125,7 +125,7 @@ static int open_ends(struct mur_session *session, int ends[3])
     return 0;
 }
 
-void mur_session_begin(struct mur_session *session)
+void mur_session_begin(struct mur_exec_session *session)
 {
     const struct mur_session_plan *plan = session->plan;
     char **words = mur_alloc((size_t)plan->count + 3, sizeof *words);
@@ -150,7 +150,7 @@ void mur_session_begin(struct mur_session *session)
     free(words);
 }
 
-static void close_input(struct mur_session *session)
+static void close_input(struct mur_exec_session *session)
 {
     char end = 4; /* of a terminal's input */
 
@@ -163,7 +163,7 @@ static void close_input(struct mur_session *session)
     session->input_ends = false;
 }
 
-static void feed_input(struct mur_session *session)
+static void feed_input(struct mur_exec_session *session)
 {
     ssize_t written = session->queued ? write(session->input, session->queue, session->queued) : 0;
 
@@ -178,7 +178,7 @@ static void feed_input(struct mur_session *session)
         close_input(session);
 }
 
-static void read_client(struct mur_session *session)
+static void read_client(struct mur_exec_session *session)
 {
     unsigned char part[PART];
     ssize_t got = recv(session->socket, part, sizeof part, 0), used;
@@ -202,7 +202,7 @@ static void read_client(struct mur_session *session)
 }
 
 /* Returns whether there was something. */
-static bool pass_output(struct mur_session *session, int *from, enum mur_channel channel)
+static bool pass_output(struct mur_exec_session *session, int *from, enum mur_exec_channel channel)
 {
     char part[PART];
     ssize_t got = *from >= 0 ? read(*from, part, sizeof part) : 0;
@@ -218,7 +218,7 @@ static bool pass_output(struct mur_session *session, int *from, enum mur_channel
     return false;
 }
 
-static void read_answer(struct mur_session *session)
+static void read_answer(struct mur_exec_session *session)
 {
     struct mur_ask_answer answer = {MUR_ASK_NOT_RUNNING};
 
@@ -230,7 +230,7 @@ static void read_answer(struct mur_session *session)
     session->is_over = true;
 }
 
-static void say_last_word(struct mur_session *session)
+static void say_last_word(struct mur_exec_session *session)
 {
     const struct mur_protocol *protocol = session->plan->protocol;
     char *text;
@@ -247,12 +247,12 @@ static void say_last_word(struct mur_session *session)
                               session->status, session->status);
     protocol->send(session->state, session, MUR_LAST_WORD, text, strlen(text));
     for (int i = MUR_STDOUT; i <= MUR_LAST_WORD; i++)
-        protocol->close(session->state, session, (enum mur_channel)i);
+        protocol->close(session->state, session, (enum mur_exec_channel)i);
     free(text);
 }
 
 /* One wait. An entry that is -1 is passed over by poll. */
-static void step(struct mur_session *session)
+static void step(struct mur_exec_session *session)
 {
     bool has_input = session->input >= 0 && session->is_begun && (session->queued > 0 || session->input_ends);
     struct pollfd polled[] = {{session->queued < LONGEST_INPUT ? session->socket : -1, POLLIN, 0},
@@ -275,7 +275,7 @@ static void step(struct mur_session *session)
 }
 
 /* What the command has written before its end, and no more: something in the background may hold the pipes. */
-static void drain(struct mur_session *session)
+static void drain(struct mur_exec_session *session)
 {
     if (session->output >= 0)
         fcntl(session->output, F_SETFL, O_NONBLOCK);
@@ -289,7 +289,7 @@ static void drain(struct mur_session *session)
 
 /* The client closes the connection when it has read everything. Until then it is answered: a command may have ended
  * before the client has opened its last channel. */
-static void wait_for_farewell(struct mur_session *session)
+static void wait_for_farewell(struct mur_exec_session *session)
 {
     struct pollfd polled = {session->socket, POLLIN, 0};
 
@@ -299,7 +299,8 @@ static void wait_for_farewell(struct mur_session *session)
 
 static _Noreturn void serve(const struct mur_session_plan *plan, int socket, const char *extra, size_t length)
 {
-    struct mur_session session = {.plan = plan, .socket = socket, .input = -1, .output = -1, .errors = -1, .ask = -1};
+    struct mur_exec_session session = {
+        .plan = plan, .socket = socket, .input = -1, .output = -1, .errors = -1, .ask = -1};
 
     fcntl(socket, F_SETFL, 0);
     session.got = mur_alloc(length + 1, 1);

@@ -10,24 +10,26 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum mur_channel { MUR_STDIN, MUR_STDOUT, MUR_STDERR, MUR_LAST_WORD, MUR_RESIZE, MUR_CHANNELS };
+enum mur_exec_channel { MUR_STDIN, MUR_STDOUT, MUR_STDERR, MUR_LAST_WORD, MUR_RESIZE, MUR_CHANNELS };
 
-struct mur_session;
+struct mur_exec_session;
 
 struct mur_protocol {
-    void *(*start)(struct mur_session *session);
+    void *(*start)(struct mur_exec_session *session);
     /* Bytes have come. Returns how many were used up, or -1 if they make no sense or the client has said its end. */
-    ssize_t (*take)(void *state, struct mur_session *session, const unsigned char *data, size_t length);
-    void (*send)(void *state, struct mur_session *session, enum mur_channel channel, const void *data, size_t length);
-    void (*close)(void *state, struct mur_session *session, enum mur_channel channel); /* nothing more comes on it */
+    ssize_t (*take)(void *state, struct mur_exec_session *session, const unsigned char *data, size_t length);
+    void (*send)(void *state, struct mur_exec_session *session, enum mur_exec_channel channel, const void *data,
+                 size_t length);
+    void (*close)(void *state, struct mur_exec_session *session,
+                  enum mur_exec_channel channel); /* nothing more comes on it */
 };
 
 extern const struct mur_protocol mur_spdy, mur_websocket;
 
-bool mur_session_wants(const struct mur_session *session, enum mur_channel channel);
-void mur_session_write(struct mur_session *session, const void *data, size_t length); /* to the connection */
-void mur_session_take(struct mur_session *session, enum mur_channel channel, const void *data, size_t length);
-void mur_session_end_of(struct mur_session *session, enum mur_channel channel);
-void mur_session_begin(struct mur_session *session); /* all channels are there */
+bool mur_session_wants(const struct mur_exec_session *session, enum mur_exec_channel channel);
+void mur_session_write(struct mur_exec_session *session, const void *data, size_t length); /* to the connection */
+void mur_session_take(struct mur_exec_session *session, enum mur_exec_channel channel, const void *data, size_t length);
+void mur_session_end_of(struct mur_exec_session *session, enum mur_exec_channel channel);
+void mur_session_begin(struct mur_exec_session *session); /* all channels are there */
 
 #endif

@@ -121,7 +121,7 @@ static unsigned make_dictionary(unsigned char *to)
     return (unsigned)(to - start + (ptrdiff_t)sizeof dictionary_text - 1);
 }
 
-static void *spdy_start(struct mur_session *session)
+static void *spdy_start(struct mur_exec_session *session)
 {
     struct spdy *spdy = mur_alloc(1, sizeof *spdy);
     unsigned char dictionary[2048];
@@ -176,7 +176,7 @@ static int find_channel(const unsigned char *plain, size_t length)
 }
 
 /* Without headers of its own. */
-static void accept_stream(struct spdy *spdy, struct mur_session *session, unsigned stream)
+static void accept_stream(struct spdy *spdy, struct mur_exec_session *session, unsigned stream)
 {
     unsigned char frame[128], block[128], none[4] = {0};
     size_t length;
@@ -194,15 +194,15 @@ static void accept_stream(struct spdy *spdy, struct mur_session *session, unsign
     mur_session_write(session, frame, 12 + length);
 }
 
-static bool has_all(const struct spdy *spdy, const struct mur_session *session)
+static bool has_all(const struct spdy *spdy, const struct mur_exec_session *session)
 {
     for (int i = 0; i < MUR_CHANNELS; i++)
-        if (mur_session_wants(session, (enum mur_channel)i) && !spdy->streams[i])
+        if (mur_session_wants(session, (enum mur_exec_channel)i) && !spdy->streams[i])
             return false;
     return true;
 }
 
-static bool open_stream(struct spdy *spdy, struct mur_session *session, const unsigned char *data, size_t length)
+static bool open_stream(struct spdy *spdy, struct mur_exec_session *session, const unsigned char *data, size_t length)
 {
     unsigned char *plain = mur_alloc(LONGEST_HEADERS, 1);
     size_t got = length > 10 ? inflate_block(spdy, data + 10, length - 10, plain) : 0;
@@ -220,7 +220,7 @@ static bool open_stream(struct spdy *spdy, struct mur_session *session, const un
     return true;
 }
 
-static bool take_control(struct spdy *spdy, struct mur_session *session, const unsigned char *frame, size_t length)
+static bool take_control(struct spdy *spdy, struct mur_exec_session *session, const unsigned char *frame, size_t length)
 {
     unsigned kind = get32(frame) & 0xffff;
 
@@ -231,18 +231,18 @@ static bool take_control(struct spdy *spdy, struct mur_session *session, const u
     return kind != GOAWAY;
 }
 
-static void take_data(struct spdy *spdy, struct mur_session *session, const unsigned char *frame, size_t length)
+static void take_data(struct spdy *spdy, struct mur_exec_session *session, const unsigned char *frame, size_t length)
 {
     for (int i = 0; i < MUR_CHANNELS; i++)
         if (spdy->streams[i] && spdy->streams[i] == get32(frame)) {
             if (length > 0)
-                mur_session_take(session, (enum mur_channel)i, frame + HEADER, length);
+                mur_session_take(session, (enum mur_exec_channel)i, frame + HEADER, length);
             if (frame[4] & FIN)
-                mur_session_end_of(session, (enum mur_channel)i);
+                mur_session_end_of(session, (enum mur_exec_channel)i);
         }
 }
 
-static ssize_t spdy_take(void *state, struct mur_session *session, const unsigned char *data, size_t length)
+static ssize_t spdy_take(void *state, struct mur_exec_session *session, const unsigned char *data, size_t length)
 {
     size_t used = 0;
 
@@ -263,8 +263,8 @@ static ssize_t spdy_take(void *state, struct mur_session *session, const unsigne
     return (ssize_t)used;
 }
 
-static void send_frame(struct spdy *spdy, struct mur_session *session, enum mur_channel channel, unsigned flags,
-                       const void *data, size_t length)
+static void send_frame(struct spdy *spdy, struct mur_exec_session *session, enum mur_exec_channel channel,
+                       unsigned flags, const void *data, size_t length)
 {
     unsigned char header[HEADER];
 
@@ -276,13 +276,13 @@ static void send_frame(struct spdy *spdy, struct mur_session *session, enum mur_
     mur_session_write(session, data, length);
 }
 
-static void spdy_send(void *state, struct mur_session *session, enum mur_channel channel, const void *data,
+static void spdy_send(void *state, struct mur_exec_session *session, enum mur_exec_channel channel, const void *data,
                       size_t length)
 {
     send_frame(state, session, channel, 0, data, length);
 }
 
-static void spdy_close(void *state, struct mur_session *session, enum mur_channel channel)
+static void spdy_close(void *state, struct mur_exec_session *session, enum mur_exec_channel channel)
 {
     send_frame(state, session, channel, FIN, "", 0);
 }

@@ -13,7 +13,7 @@
 enum { ENOUGH = 64 << 10, LONGEST = 1800, BOOKMARK = 60 }; /* bytes that are ready; seconds */
 
 struct watch {
-    struct mur_stream stream;
+    struct mur_http_stream stream;
     const struct mur_resource *resource;
     char *space, *api_version;
     struct mur_selectors selectors;
@@ -80,7 +80,7 @@ static struct mur_value *read_text(const char *text)
 }
 
 /* An object that comes to match, or matches no longer, is added or deleted as far as this watch knows. */
-static void add_selected(struct watch *watch, const struct mur_change *change)
+static void add_selected(struct watch *watch, const struct mur_api_change *change)
 {
     struct mur_value *before = read_text(change->before), *after = read_text(change->after);
     bool did = before && mur_selectors_match(&watch->selectors, before);
@@ -92,7 +92,7 @@ static void add_selected(struct watch *watch, const struct mur_change *change)
     mur_value_free(after);
 }
 
-static bool take_change(void *whom, const struct mur_change *change)
+static bool take_change(void *whom, const struct mur_api_change *change)
 {
     struct watch *watch = whom;
 
@@ -137,7 +137,7 @@ static void fill(struct watch *watch)
         add_bookmark(watch);
 }
 
-static ssize_t watch_read(struct mur_stream *stream, char *to, size_t room)
+static ssize_t watch_read(struct mur_http_stream *stream, char *to, size_t room)
 {
     struct watch *watch = (struct watch *)stream;
     size_t left;
@@ -154,7 +154,7 @@ static ssize_t watch_read(struct mur_stream *stream, char *to, size_t room)
     return watch->is_over || now() >= watch->ends ? -1 : 0;
 }
 
-static bool watch_is_ready(const struct mur_stream *stream, double time_now)
+static bool watch_is_ready(const struct mur_http_stream *stream, double time_now)
 {
     const struct watch *watch = (const struct watch *)stream;
 
@@ -162,7 +162,7 @@ static bool watch_is_ready(const struct mur_stream *stream, double time_now)
            (watch->has_bookmarks && time_now >= watch->bookmark);
 }
 
-static void watch_free(struct mur_stream *stream)
+static void watch_free(struct mur_http_stream *stream)
 {
     struct watch *watch = (struct watch *)stream;
 
@@ -201,7 +201,7 @@ static bool find_start(struct watch *watch, const char *version, struct mur_repl
     return !reply->body;
 }
 
-struct mur_stream *mur_watch_open(const struct mur_request *request, struct mur_reply *reply)
+struct mur_http_stream *mur_watch_open(const struct mur_api_request *request, struct mur_reply *reply)
 {
     struct watch *watch;
     struct mur_selectors selectors;
@@ -214,7 +214,7 @@ struct mur_stream *mur_watch_open(const struct mur_request *request, struct mur_
     if (!mur_selectors_read(request, &selectors, reply))
         return NULL;
     watch = mur_alloc(1, sizeof *watch);
-    watch->stream = (struct mur_stream){
+    watch->stream = (struct mur_http_stream){
         .content_type = "application/json", .read = watch_read, .is_ready = watch_is_ready, .free = watch_free};
     watch->resource = request->resource;
     watch->selectors = selectors;

@@ -15,14 +15,14 @@ struct websocket {
     size_t length;
 };
 
-static void *websocket_start(struct mur_session *session)
+static void *websocket_start(struct mur_exec_session *session)
 {
     mur_session_begin(session);
     return mur_alloc(1, sizeof(struct websocket));
 }
 
-static void send_frame(struct mur_session *session, int kind, const void *first, size_t first_length, const void *data,
-                       size_t length)
+static void send_frame(struct mur_exec_session *session, int kind, const void *first, size_t first_length,
+                       const void *data, size_t length)
 {
     unsigned char header[10] = {(unsigned char)(0x80 | kind)};
     size_t total = first_length + length, size = 2;
@@ -40,8 +40,8 @@ static void send_frame(struct mur_session *session, int kind, const void *first,
     mur_session_write(session, data, length);
 }
 
-static void websocket_send(void *state, struct mur_session *session, enum mur_channel channel, const void *data,
-                           size_t length)
+static void websocket_send(void *state, struct mur_exec_session *session, enum mur_exec_channel channel,
+                           const void *data, size_t length)
 {
     unsigned char number = (unsigned char)channel;
 
@@ -50,7 +50,7 @@ static void websocket_send(void *state, struct mur_session *session, enum mur_ch
 }
 
 /* The end of all is the end of the connection; channels of the server are not closed one by one. */
-static void websocket_close(void *state, struct mur_session *session, enum mur_channel channel)
+static void websocket_close(void *state, struct mur_exec_session *session, enum mur_exec_channel channel)
 {
     static const unsigned char normal[] = {1000 >> 8, 1000 & 255};
 
@@ -59,17 +59,17 @@ static void websocket_close(void *state, struct mur_session *session, enum mur_c
         send_frame(session, BYE, normal, sizeof normal, "", 0);
 }
 
-static void take_message(struct mur_session *session, const unsigned char *message, size_t length)
+static void take_message(struct mur_exec_session *session, const unsigned char *message, size_t length)
 {
     if (length == 0)
         return;
     if (message[0] == CLOSED_CHANNEL && length > 1 && message[1] < MUR_CHANNELS)
-        mur_session_end_of(session, (enum mur_channel)message[1]);
+        mur_session_end_of(session, (enum mur_exec_channel)message[1]);
     else if (message[0] < MUR_CHANNELS && length > 1)
-        mur_session_take(session, (enum mur_channel)message[0], message + 1, length - 1);
+        mur_session_take(session, (enum mur_exec_channel)message[0], message + 1, length - 1);
 }
 
-static bool take_frame(struct websocket *websocket, struct mur_session *session, unsigned char first,
+static bool take_frame(struct websocket *websocket, struct mur_exec_session *session, unsigned char first,
                        const unsigned char *data, size_t length)
 {
     int kind = first & 15;
@@ -109,7 +109,7 @@ static size_t read_header(const unsigned char *data, size_t length, size_t *size
     return count;
 }
 
-static ssize_t websocket_take(void *state, struct mur_session *session, const unsigned char *data, size_t length)
+static ssize_t websocket_take(void *state, struct mur_exec_session *session, const unsigned char *data, size_t length)
 {
     size_t used = 0, size, header;
 
