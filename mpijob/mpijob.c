@@ -2,8 +2,9 @@
 /* mpijob: checks and runs MPI jobs that are written for Kubernetes.
  *
  * Folders, each of which calls those before it only: document/ (YAML and JSON as trees), schema/ (tables of fields and
- * the check), store/ (the objects there are), reconcile/ (a pure function from objects to actions), runner/ (pods as
- * processes of this machine), cli/ (the commands). docs/kubernetes.md is the user's view. */
+ * the check), api/ (what is known of the Kubernetes API), store/ (the objects there are), reconcile/ (a pure function
+ * from objects to actions), runner/ (pods as processes of this machine), client/ (calls and watches of an API),
+ * controller/, node/ and server/ (the API itself), cli/ (the commands). docs/kubernetes.md is the user's view. */
 #include <stdio.h>
 #include <string.h>
 
@@ -20,8 +21,35 @@ static const char usage[] =
     "    --restart-delay SECONDS          before the first retry of a launcher, doubled each time (default 10)\n"
     "    --keep                           stay after the end of the job until its TTL is over, or it is deleted\n"
     "    --no-namespaces                  pods are groups of processes, which share the machine's network and files\n"
-    "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here\n"
-    "mpijob logs [-n NAMESPACE] JOB POD\n";
+    "mpijob serve [OPTION...]             the part of the Kubernetes API that MPI jobs need, with a controller and a\n"
+    "                                     node, on this machine\n"
+    "    --listen HOST:PORT               where it listens (default 127.0.0.1:6443)\n"
+    "    --data DIRECTORY                 where all that it keeps lies, and its kubeconfig (default\n"
+    "                                     ~/.local/state/mpijob)\n"
+    "    --token-file FILE                who else may use it: lines of TOKEN,USER,UID,GROUP\n"
+    "    --cert FILE --key FILE           its certificate; without it, it makes its own\n"
+    "    --image, --restart-delay, --no-namespaces     as for run\n"
+    "    --no-controller                  another controller acts on the jobs\n"
+    "mpijob controller [OPTION...]        acts on the MPIJobs of a cluster\n"
+    "    --kubeconfig FILE                the cluster (default: $KUBECONFIG, or the pod's own account)\n"
+    "    --namespace NAMESPACE            only of its jobs; --lease-namespace NAMESPACE has the Lease\n"
+    "    --identity NAME                  in the Lease; --restart-delay SECONDS as for run\n"
+    "mpijob get|describe|suspend|resume|delete [-n NAMESPACE] JOB     of jobs that run here, or in a cluster\n"
+    "mpijob logs [-n NAMESPACE] [-f] [JOB] POD\n"
+    "    --kubeconfig FILE, --api URL     the cluster; also $KUBECONFIG\n";
+
+/* The commands that need the libraries of the API. */
+static int serve(const char *command, int count, char **words)
+{
+#ifdef MUR_HAVE_API
+    return strcmp(command, "serve") == 0 ? mur_cli_serve(count, words) : mur_cli_controller(count, words);
+#else
+    (void)command;
+    (void)count;
+    (void)words;
+    mur_quit(MUR_EXIT_USAGE, "this mpijob was built without the libraries that the Kubernetes API needs");
+#endif
+}
 
 int main(int count, char **words)
 {
@@ -43,6 +71,8 @@ int main(int count, char **words)
         return mur_cli_validate(count - 2, words + 2);
     if (strcmp(words[1], "run") == 0)
         return mur_cli_run(count - 2, words + 2);
+    if (strcmp(words[1], "serve") == 0 || strcmp(words[1], "controller") == 0)
+        return serve(words[1], count - 2, words + 2);
     for (int i = 0; asked[i]; i++)
         if (strcmp(words[1], asked[i]) == 0)
             return mur_cli_ask(words[1], count - 2, words + 2);

@@ -37,10 +37,10 @@ static int enter(const char *socket, int count, char **words, int tries)
     ask[length++] = is_plain ? "plain" : "shell";
     for (int i = 1 + is_plain; i < count; i++)
         ask[length++] = words[i];
-    while ((status = mur_ask(socket, length, ask)) == MUR_ASK_NOT_RUNNING && --tries > 0)
-        sleep(1);
+    while (((status = mur_ask(socket, length, ask)) == MUR_ASK_NOT_RUNNING || status == MUR_ASK_NOBODY) && --tries > 0)
+        sleep(1); /* the pod may not run yet, or what runs pods is being started again */
     free(ask);
-    if (status == -2)
+    if (status == MUR_ASK_NOBODY || status == MUR_ASK_LOST)
         fprintf(stderr, "%s: nobody answers at %s: has mpijob ended?\n", words[0], socket);
     if (status == MUR_ASK_NOT_RUNNING)
         fprintf(stderr, "%s: no pod of this name runs\n", words[0]);

@@ -25,12 +25,11 @@ static int write_all(int fd, const char *data, size_t length)
     return 0;
 }
 
-static int send_header(int fd, struct mur_ask_header *header)
+static int send_header(int fd, struct mur_ask_header *header, const int fds[3])
 {
-    int fds[3] = {0, 1, 2};
     union {
         struct cmsghdr align;
-        char room[CMSG_SPACE(sizeof fds)];
+        char room[CMSG_SPACE(3 * sizeof *fds)];
     } control = {0};
     struct iovec part = {header, sizeof *header};
     struct msghdr message = {
@@ -39,34 +38,46 @@ static int send_header(int fd, struct mur_ask_header *header)
 
     rights->cmsg_level = SOL_SOCKET;
     rights->cmsg_type = SCM_RIGHTS;
-    rights->cmsg_len = CMSG_LEN(sizeof fds);
-    memcpy(CMSG_DATA(rights), fds, sizeof fds);
+    rights->cmsg_len = CMSG_LEN(3 * sizeof *fds);
+    memcpy(CMSG_DATA(rights), fds, 3 * sizeof *fds);
     return sendmsg(fd, &message, MSG_NOSIGNAL) == (ssize_t)sizeof *header ? 0 : -1;
+}
+
+int mur_ask_send(const char *path, const int fds[3], int count, char **words)
+{
+    struct sockaddr_un address = {.sun_family = AF_UNIX};
+    struct mur_ask_header header = {MUR_ASK_MAGIC, 0};
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+    if (fd < 0 || strlen(path) >= sizeof address.sun_path) {
+        close(fd);
+        return -1;
+    }
+    memcpy(address.sun_path, path, strlen(path) + 1);
+    for (int i = 0; i < count; i++)
+        header.length += (uint32_t)strlen(words[i]) + 1;
+    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send_header(fd, &header, fds) < 0) {
+        close(fd);
+        return -1;
+    }
+    for (int i = 0; i < count; i++)
+        if (write_all(fd, words[i], strlen(words[i]) + 1) < 0)
+            break; /* the answer will not come either */
+    return fd;
 }
 
 int mur_ask(const char *path, int count, char **words)
 {
-    struct sockaddr_un address = {.sun_family = AF_UNIX};
-    struct mur_ask_header header = {MUR_ASK_MAGIC, 0};
-    struct mur_ask_answer answer = {-2};
-    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    static const int own[3] = {0, 1, 2};
+    struct mur_ask_answer answer = {MUR_ASK_LOST};
+    int fd = mur_ask_send(path, own, count, words);
     ssize_t got;
 
-    if (fd < 0 || strlen(path) >= sizeof address.sun_path)
-        return -2;
-    memcpy(address.sun_path, path, strlen(path) + 1);
-    for (int i = 0; i < count; i++)
-        header.length += (uint32_t)strlen(words[i]) + 1;
-    if (connect(fd, (struct sockaddr *)&address, sizeof address) < 0 || send_header(fd, &header) < 0) {
-        close(fd);
-        return -2;
-    }
-    for (int i = 0; i < count; i++)
-        if (write_all(fd, words[i], strlen(words[i]) + 1) < 0)
-            break;
+    if (fd < 0)
+        return MUR_ASK_NOBODY;
     do
         got = recv(fd, &answer, sizeof answer, MSG_WAITALL);
     while (got < 0 && errno == EINTR);
     close(fd);
-    return got == (ssize_t)sizeof answer ? answer.status : -2;
+    return got == (ssize_t)sizeof answer ? answer.status : MUR_ASK_LOST;
 }

@@ -20,8 +20,13 @@ struct mur_ask_answer {
 };
 
 #define MUR_ASK_NOT_RUNNING (-1) /* the pod does not run yet: another try may find it */
+#define MUR_ASK_NOBODY      (-2) /* nobody is at the socket */
+#define MUR_ASK_LOST        (-3) /* whoever was there has gone without an answer */
 
-/* Sends the words to the socket at `path`, and waits. Returns the status, or -2 if nobody is there. */
+/* Sends the words, and descriptors, to the socket at `path`. Returns the connection, on which an answer will come, or
+ * -1 if nobody is there. */
+int mur_ask_send(const char *path, const int fds[3], int count, char **words);
+/* Sends them with this process's own descriptors, and waits. Returns the status; below 0 it is one of the above. */
 int mur_ask(const char *path, int count, char **words);
 
 #endif

@@ -45,22 +45,11 @@ static struct mur_value *job(void)
     return mur_store_find(&run.store, "MPIJob", run.name);
 }
 
-/* As `kubectl describe` lists conditions: those that this change brought, each in a line. */
-static void say_conditions(const struct mur_value *before, const struct mur_value *after)
+static void say_condition(void *whom, const struct mur_value *condition)
 {
-    const struct mur_value *list = mur_value_at(after, "status.conditions"),
-                           *old = mur_value_at(before, "status.conditions");
-
-    for (int i = 0; i < mur_value_count(list); i++) {
-        const struct mur_value *condition = list->members[i].value;
-        bool is_old = false;
-
-        for (int j = 0; j < mur_value_count(old); j++)
-            is_old |= mur_value_equal(condition, old->members[j].value);
-        if (!is_old && strcmp(mur_value_string(condition, "status", ""), "True") == 0)
-            mur_say("%s: %s: %s", mur_value_string(condition, "type", ""), mur_value_string(condition, "reason", ""),
-                    mur_value_string(condition, "message", ""));
-    }
+    (void)whom;
+    mur_say("%s: %s: %s", mur_value_string(condition, "type", ""), mur_value_string(condition, "reason", ""),
+            mur_value_string(condition, "message", ""));
 }
 
 static void write_status(void)
@@ -84,7 +73,7 @@ static void set_status(const struct mur_value *wanted)
 
     mur_value_put(object, "status", mur_value_copy(mur_value_get(wanted, "status")));
     mur_store_changed(&run.store, object);
-    say_conditions(before, object);
+    mur_conditions_tell(before, object, say_condition, NULL);
     mur_value_free(before);
     write_status();
 }
@@ -261,8 +250,7 @@ static void take_signals(int fd)
             run.interrupt = (int)info.ssi_signo;
         }
     while ((pid = waitpid(-1, &status, WNOHANG)) > 0)
-        if (!mur_visits_reap(&run.runner, pid, status))
-            mur_runner_reap(&run.runner, pid, status, now());
+        mur_runner_reap(&run.runner, pid, status, now()); /* which is not interested in those that served visits */
 }
 
 /* One wait for whatever comes: signals, callers, output of pods, or the time. */
@@ -351,70 +339,21 @@ static void follow(int signals)
     delete_pods(signals);
 }
 
-/* Keys for those who use ssh in the pods in spite of the agent; none where there is no ssh-keygen. */
-static char *read_file(const char *path)
-{
-    char text[8192] = "";
-    FILE *file = fopen(path, "re");
-    size_t got = file ? fread(text, 1, sizeof text - 1, file) : 0;
-
-    text[got] = '\0';
-    if (file)
-        fclose(file);
-    return mur_alloc_text("%s", text);
-}
-
-static void make_keys(void)
-{
-    char *path = mur_alloc_text("%s/key", run.runner.folder), *public_path = mur_alloc_text("%s.pub", path);
-    pid_t child = fork();
-
-    if (child == 0) {
-        int null = open("/dev/null", O_RDWR);
-
-        dup2(null, 0);
-        dup2(null, 1);
-        dup2(null, 2);
-        execlp("ssh-keygen", "ssh-keygen", "-q", "-t", "ecdsa", "-b", "521", "-N", "", "-C", "mpijob", "-f", path,
-               (char *)NULL);
-        _exit(127);
-    }
-    if (child > 0)
-        waitpid(child, NULL, 0);
-    run.private_key = read_file(path);
-    run.public_key = read_file(public_path);
-    free(path);
-    free(public_path);
-}
-
-static void add_image(const char *text)
-{
-    const char *equals = strchr(text, '=');
-    struct mur_runner *runner = &run.runner;
-
-    runner->images = mur_alloc_again(runner->images, (size_t)runner->image_count + 1, sizeof *runner->images);
-    runner->images[runner->image_count++] = (struct mur_image){
-        equals ? mur_alloc_text("%.*s", (int)(equals - text), text) : NULL, equals ? equals + 1 : text};
-}
-
 static void read_words(int count, char **words)
 {
     for (int i = 0; i < count; i++) {
         const char *word = words[i] + (strncmp(words[i], "--", 2) == 0), *value = i + 1 < count ? words[i + 1] : NULL;
-        char *end;
 
         if (strcmp(word, "-keep") == 0) {
             run.keeps = true;
         } else if (strcmp(word, "-no-namespaces") == 0) {
             run.wants_namespaces = false;
         } else if (strcmp(word, "-image") == 0 && value) {
-            add_image(words[++i]);
+            mur_cli_add_image(&run.runner.images, &run.runner.image_count, words[++i]);
         } else if (strcmp(word, "-set-status") == 0 && value) {
             run.status_file = words[++i];
         } else if (strcmp(word, "-restart-delay") == 0 && value) {
-            run.retry_delay = strtod(words[++i], &end);
-            if (*end || run.retry_delay < 0)
-                mur_quit(MUR_EXIT_USAGE, "--restart-delay %s: seconds are expected", value);
+            run.retry_delay = mur_cli_seconds("--restart-delay", words[++i]);
         } else if ((word[0] == '-' && word[1]) || run.file) {
             mur_quit(MUR_EXIT_USAGE, "run: unknown or incomplete: %s; see mpijob help", words[i]);
         } else {
@@ -443,8 +382,8 @@ static void load(void)
 
         if (is_job && run.name)
             mur_quit(MUR_EXIT_USAGE, "%s:%d: a second job; run takes one at a time", run.file, object->line);
-        if (!mur_schema_of(object))
-            continue;
+        if (!mur_schema_of(object) || strcmp(mur_value_string(object, "kind", ""), "Pod") == 0)
+            continue; /* what runs is the job */
         if (mur_store_find(&run.store, mur_value_string(object, "kind", ""), name))
             mur_quit(MUR_EXIT_TROUBLE, "%s:%d: %s \"%s\" already exists", run.file, object->line,
                      mur_value_string(object, "kind", ""), name);
@@ -494,18 +433,14 @@ static int catch_signals(void)
 
 int mur_cli_run(int count, char **words)
 {
-    char own[4096];
-    ssize_t length = readlink("/proc/self/exe", own, sizeof own - 1);
     int code, signals;
 
     read_words(count, words);
     load();
-    own[length > 0 ? length : 0] = '\0';
-    *strrchr(own, '/') = '\0';
-    run.runner.program_folder = mur_alloc_text("%s", own);
+    run.runner.program_folder = mur_cli_program_folder();
     take_place();
     code = mur_runner_start(&run.runner, run.wants_namespaces);
-    make_keys();
+    mur_keys_make(run.runner.folder, &run.private_key, &run.public_key);
     signals = catch_signals();
     if (code == 0) {
         follow(signals);

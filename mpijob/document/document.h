@@ -62,5 +62,6 @@ struct mur_value *mur_document_read(const char *text, size_t length, struct mur_
 struct mur_value *mur_yaml_read(const char *text, size_t length, struct mur_document_error *error);
 struct mur_value *mur_json_read(const char *text, size_t length, struct mur_document_error *error); /* one document */
 void mur_json_write(FILE *file, const struct mur_value *node);                                      /* indented */
+char *mur_json_text(const struct mur_value *node); /* in one line; the caller's to free */
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* JSON (RFC 8259), read into nodes that know their lines, which JSON libraries do not keep, and written with two
- * columns of indentation a level. */
+ * columns of indentation a level, or in one line. Maps of trees are searched one member after the other, so the reader
+ * bounds their size: what comes from a network must not cost more than its length allows. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "launch/alloc.h"
 #include "mpijob/document/document.h"
 
-enum { DEEPEST = 100 };
+enum { DEEPEST = 100, WIDEST = 10000, ONE_LINE = -1 };
 
 struct reader {
     const char *at, *end;
@@ -151,6 +152,8 @@ static bool read_member(struct reader *reader, struct mur_value *node)
         fail(reader, "a colon is missing after the name of a field");
     else if (name && mur_value_get(node, name))
         fail(reader, "a field occurs twice in an object");
+    else if (name && node->count >= WIDEST)
+        fail(reader, "an object has more than 10000 fields");
     else if (name && reader->at++)
         value = read_value(reader);
     if (value) {
@@ -189,6 +192,32 @@ done:
     return node;
 }
 
+/* -?(0|[1-9][0-9]*)(.[0-9]+)?([eE][+-]?[0-9]+)? */
+static bool is_number(const char *text)
+{
+    size_t digits;
+
+    text += *text == '-';
+    digits = strspn(text, "0123456789");
+    if (digits == 0 || (digits > 1 && text[0] == '0'))
+        return false;
+    text += digits;
+    if (*text == '.') {
+        digits = strspn(text + 1, "0123456789");
+        if (digits == 0)
+            return false;
+        text += 1 + digits;
+    }
+    if (*text == 'e' || *text == 'E') {
+        text += text[1] == '+' || text[1] == '-' ? 2 : 1;
+        digits = strspn(text, "0123456789");
+        if (digits == 0)
+            return false;
+        text += digits;
+    }
+    return *text == '\0';
+}
+
 /* A number, or one of three words. */
 static struct mur_value *read_plain(struct reader *reader)
 {
@@ -207,13 +236,13 @@ static struct mur_value *read_plain(struct reader *reader)
     } else if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0) {
         node->kind = MUR_BOOL;
         node->integer = node->text[0] == 't';
-    } else if (length && strspn(node->text, "0123456789+-.eE") == length && node->text[0] != '+') {
+    } else if (length && strspn(node->text, "0123456789+-.eE") == length) {
         errno = 0;
         node->integer = strtoll(node->text, &end, 10);
-        if (*end == '\0' && errno == 0)
-            node->kind = MUR_INTEGER;
-        else if (strtod(node->text, &end), *end != '\0')
+        if (!is_number(node->text))
             fail(reader, "a number is malformed");
+        else if (*end == '\0' && errno == 0)
+            node->kind = MUR_INTEGER;
     } else {
         fail(reader, "a value is missing");
     }
@@ -276,6 +305,27 @@ static void write_text(FILE *file, const char *text)
     fputc('"', file);
 }
 
+static void write_node(FILE *file, const struct mur_value *node, int depth);
+
+static void write_members(FILE *file, const struct mur_value *node, int depth)
+{
+    bool is_map = node->kind == MUR_MAP, is_line = depth == ONE_LINE;
+
+    for (int i = 0; i < node->count; i++) {
+        fputs(i ? "," : is_map ? "{" : "[", file);
+        if (!is_line)
+            fprintf(file, "\n%*s", 2 * depth + 2, "");
+        if (is_map) {
+            write_text(file, node->members[i].name);
+            fputs(is_line ? ":" : ": ", file);
+        }
+        write_node(file, node->members[i].value, is_line ? ONE_LINE : depth + 1);
+    }
+    if (!is_line)
+        fprintf(file, "\n%*s", 2 * depth, "");
+    fputc(is_map ? '}' : ']', file);
+}
+
 static void write_node(FILE *file, const struct mur_value *node, int depth)
 {
     bool is_map = node->kind == MUR_MAP;
@@ -289,15 +339,7 @@ static void write_node(FILE *file, const struct mur_value *node, int depth)
     } else if (node->count == 0) {
         fputs(is_map ? "{}" : "[]", file);
     } else {
-        for (int i = 0; i < node->count; i++) {
-            fprintf(file, "%s\n%*s", i ? "," : is_map ? "{" : "[", 2 * depth + 2, "");
-            if (is_map) {
-                write_text(file, node->members[i].name);
-                fputs(": ", file);
-            }
-            write_node(file, node->members[i].value, depth + 1);
-        }
-        fprintf(file, "\n%*s%c", 2 * depth, "", is_map ? '}' : ']');
+        write_members(file, node, depth);
     }
 }
 
@@ -305,4 +347,15 @@ void mur_json_write(FILE *file, const struct mur_value *node)
 {
     write_node(file, node, 0);
     fputc('\n', file);
+}
+
+char *mur_json_text(const struct mur_value *node)
+{
+    char *text = NULL;
+    size_t length;
+    FILE *file = open_memstream(&text, &length);
+
+    write_node(file, node, ONE_LINE);
+    fclose(file);
+    return text;
 }

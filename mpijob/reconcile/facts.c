@@ -72,11 +72,34 @@ static void count_failures(struct mur_facts *facts, const struct mur_value *pod)
     }
 }
 
+/* What an earlier job of the same name has left is not this one's. */
 static bool is_of_job(const struct mur_value *object, const struct mur_facts *facts)
 {
     const struct mur_value *label = mur_value_get(mur_value_at(object, "metadata.labels"), MUR_LABEL_JOB);
+    const struct mur_value *owners = mur_value_at(object, "metadata.ownerReferences");
+    const char *uid = mur_value_string(facts->job, "metadata.uid", "");
 
-    return label && strcmp(label->text, facts->name) == 0;
+    if (!label || !label->text || strcmp(label->text, facts->name) != 0)
+        return false;
+    for (int i = 0; i < mur_value_count(owners); i++)
+        if (strcmp(mur_value_string(owners->members[i].value, "uid", ""), uid) == 0)
+            return true;
+    return false;
+}
+
+/* Of tries that were made in the same second, that with the higher number. */
+static bool is_later(const struct mur_value *pod, const struct mur_value *other)
+{
+    const char *name = mur_value_string(pod, "metadata.name", ""),
+               *other_name = mur_value_string(other, "metadata.name", "");
+    double made = mur_time_read(mur_value_string(pod, "metadata.creationTimestamp", ""));
+    double other_made = mur_time_read(mur_value_string(other, "metadata.creationTimestamp", ""));
+
+    if (!other || made != other_made)
+        return !other || made > other_made;
+    if (strlen(name) != strlen(other_name))
+        return strlen(name) > strlen(other_name);
+    return strcmp(name, other_name) > 0;
 }
 
 static bool has_ended(const struct mur_value *pod)
@@ -101,7 +124,8 @@ static void find_pods(struct mur_facts *facts)
         if (strcmp(role->text, "launcher") == 0) {
             count_pod(&facts->launchers, pod);
             count_failures(facts, pod);
-            facts->launcher = pod; /* they are in the order in which they were made */
+            if (is_later(pod, facts->launcher))
+                facts->launcher = pod;
         } else {
             count_pod(&facts->workers, pod);
         }

@@ -5,10 +5,8 @@
 
 #include "mpijob/reconcile/reconcile.h"
 
-#define MUR_LABEL_OPERATOR "training.kubeflow.org/operator-name"
-#define MUR_LABEL_JOB      "training.kubeflow.org/job-name"
-#define MUR_LABEL_ROLE     "training.kubeflow.org/job-role"
-#define MUR_LABEL_INDEX    "training.kubeflow.org/replica-index"
+#define MUR_LABEL_ROLE  "training.kubeflow.org/job-role"
+#define MUR_LABEL_INDEX "training.kubeflow.org/replica-index"
 
 enum mur_restart { MUR_RESTART_NEVER, MUR_RESTART_ON_FAILURE, MUR_RESTART_ALWAYS, MUR_RESTART_EXIT_CODE };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "launch/alloc.h"
+#include "mpijob/document/base64.h"
 #include "mpijob/reconcile/inside.h"
 
 struct mur_value *mur_make_object(const struct mur_facts *facts, const char *kind, const char *name)
@@ -134,11 +135,22 @@ struct mur_value *mur_make_config(const struct mur_facts *facts)
         mur_value_put(
             data, "kubexec.sh",
             mur_value_text("#!/bin/sh\nPOD_NAME=$1\nshift\nexec %s ${POD_NAME} -- /bin/sh -c \"$*\" </dev/null\n",
-                           facts->observed->agent));
+                           facts->observed->agent ? facts->observed->agent : "/opt/kube/kubectl exec"));
     free(name);
     free(hostfile);
     free(discover);
     return config;
+}
+
+static void add_coded(struct mur_value *secret, const char *key, const char *text)
+{
+    char *coded = mur_base64_encode(text, strlen(text));
+    struct mur_value *data = mur_value_get(secret, "data");
+
+    if (!data)
+        mur_value_put(secret, "data", data = mur_value_new(MUR_MAP));
+    mur_value_put(data, key, mur_value_text("%s", coded));
+    free(coded);
 }
 
 struct mur_value *mur_make_secret(const struct mur_facts *facts)
@@ -147,8 +159,8 @@ struct mur_value *mur_make_secret(const struct mur_facts *facts)
     struct mur_value *secret = mur_make_object(facts, "Secret", name);
 
     mur_value_put(secret, "type", mur_value_text("kubernetes.io/ssh-auth"));
-    mur_value_set(secret, "stringData.ssh-privatekey", mur_value_text("%s", facts->observed->private_key));
-    mur_value_set(secret, "stringData.ssh-publickey", mur_value_text("%s", facts->observed->public_key));
+    add_coded(secret, "ssh-privatekey", facts->observed->private_key);
+    add_coded(secret, "ssh-publickey", facts->observed->public_key);
     free(name);
     return secret;
 }

@@ -140,11 +140,11 @@ struct mur_value *mur_make_worker(const struct mur_facts *facts, long long index
     return pod;
 }
 
-/* The settings of the operator, by dialect; the command that enters pods takes the place of ssh. */
+/* The settings of the operator, by dialect. */
 static void add_launcher_env(const struct mur_facts *facts, struct mur_value *container)
 {
     const char *implementation = mur_value_string(facts->job, "spec.mpiImplementation", "OpenMPI");
-    const char *agent = facts->observed->agent, *arguments = "-o ConnectionAttempts=10";
+    const char *arguments = "-o ConnectionAttempts=10";
     char slots[32];
 
     snprintf(slots, sizeof slots, "%lld", facts->slots);
@@ -157,19 +157,33 @@ static void add_launcher_env(const struct mur_facts *facts, struct mur_value *co
         add_env(container, "OMPI_MCA_orte_default_hostfile", "/etc/mpi/hostfile");
         add_env(container, "OMPI_MCA_plm_rsh_args", arguments);
         add_env(container, "OMPI_MCA_orte_set_default_slots", slots);
-        add_env(container, "OMPI_MCA_plm_rsh_agent", agent);
     } else if (strcmp(implementation, "Intel") == 0) {
         add_env(container, "I_MPI_HYDRA_HOST_FILE", "/etc/mpi/hostfile");
         add_env(container, "I_MPI_HYDRA_BOOTSTRAP_EXEC_EXTRA_ARGS", arguments);
         add_env(container, "I_MPI_PERHOST", slots);
-        add_env(container, "I_MPI_HYDRA_BOOTSTRAP", "ssh");
-        add_env(container, "I_MPI_HYDRA_BOOTSTRAP_EXEC", agent);
-        add_env(container, "HYDRA_LAUNCHER_EXEC", agent);
     } else {
         add_env(container, "HYDRA_HOST_FILE", "/etc/mpi/hostfile");
         add_env(container, "HYDRA_LAUNCH_EXTRA_ARGS", arguments);
-        add_env(container, "HYDRA_LAUNCHER_EXEC", agent);
     }
+}
+
+/* The command that enters pods takes the place of ssh. v1 has it in kubexec.sh. */
+static void add_agent(const struct mur_facts *facts, struct mur_value *container)
+{
+    const char *implementation = mur_value_string(facts->job, "spec.mpiImplementation", "OpenMPI");
+    const char *agent = facts->observed->agent;
+
+    if (!agent || facts->is_v1)
+        return;
+    if (strcmp(implementation, "OpenMPI") == 0) {
+        add_env(container, "OMPI_MCA_plm_rsh_agent", agent);
+        return;
+    }
+    if (strcmp(implementation, "Intel") == 0) {
+        add_env(container, "I_MPI_HYDRA_BOOTSTRAP", "ssh");
+        add_env(container, "I_MPI_HYDRA_BOOTSTRAP_EXEC", agent);
+    }
+    add_env(container, "HYDRA_LAUNCHER_EXEC", agent);
 }
 
 /* The first try has the plain name, others a number; a pod that is about to go still has its name. */
@@ -198,6 +212,7 @@ struct mur_value *mur_make_launcher(const struct mur_facts *facts)
         add_env(container, "NVIDIA_DRIVER_CAPABILITIES", "");
     }
     add_launcher_env(facts, container);
+    add_agent(facts, container);
     free(name);
     return pod;
 }

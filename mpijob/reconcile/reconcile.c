@@ -28,13 +28,14 @@ static void delete_object(struct mur_actions *plan, const struct mur_value *obje
         add_action(plan, MUR_VERB_DELETE, mur_value_copy(object));
 }
 
-/* Takes over what the object should be. One whose data differs is updated. */
+/* Takes over what the object should be. A ConfigMap whose data differs is updated; a Secret keeps the keys it has. */
 static void want_object(const struct mur_facts *facts, struct mur_actions *plan, enum mur_want want,
                         struct mur_value *object)
 {
     const struct mur_value *existing = mur_store_find(facts->observed->store, mur_value_string(object, "kind", ""),
                                                       mur_value_string(object, "metadata.name", ""));
-    bool differs = existing && !mur_value_equal(mur_value_get(existing, "data"), mur_value_get(object, "data"));
+    bool differs = existing && strcmp(mur_value_string(object, "kind", ""), "ConfigMap") == 0 &&
+                   !mur_value_equal(mur_value_get(existing, "data"), mur_value_get(object, "data"));
 
     if (want == MUR_WANT_NONE && existing)
         delete_object(plan, existing);

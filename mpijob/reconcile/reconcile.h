@@ -16,7 +16,7 @@ struct mur_observed {
     const struct mur_store *store;        /* all objects, of which those with the job's label belong to it */
     double now;                           /* seconds since 1970 */
     double retry_delay;                   /* before the first retry of a launcher */
-    const char *agent;                    /* the command that enters pods, in place of ssh or kubectl */
+    const char *agent;                    /* the command that enters pods, in place of ssh or kubectl; NULL: ssh */
     const char *private_key, *public_key; /* of the Secret: what is random comes from outside */
 };
 
@@ -35,5 +35,12 @@ struct mur_actions {
 
 void mur_reconcile(const struct mur_observed *observed, struct mur_actions *plan);
 void mur_plan_free(struct mur_actions *plan);
+
+/* The conditions that a change of a job's status has brought, and that are true. */
+void mur_conditions_tell(const struct mur_value *before, const struct mur_value *after,
+                         void (*tell)(void *whom, const struct mur_value *condition), void *whom);
+/* The labels that the objects of a job have. */
+#define MUR_LABEL_OPERATOR "training.kubeflow.org/operator-name"
+#define MUR_LABEL_JOB      "training.kubeflow.org/job-name"
 
 #endif

@@ -176,3 +176,20 @@ struct mur_value *mur_make_status(const struct mur_facts *facts, enum mur_state 
     }
     return job;
 }
+
+void mur_conditions_tell(const struct mur_value *before, const struct mur_value *after,
+                         void (*tell)(void *whom, const struct mur_value *condition), void *whom)
+{
+    const struct mur_value *list = mur_value_at(after, "status.conditions"),
+                           *old = mur_value_at(before, "status.conditions");
+
+    for (int i = 0; i < mur_value_count(list); i++) {
+        const struct mur_value *condition = list->members[i].value;
+        bool is_old = false;
+
+        for (int j = 0; j < mur_value_count(old); j++)
+            is_old |= mur_value_equal(condition, old->members[j].value);
+        if (!is_old && strcmp(mur_value_string(condition, "status", ""), "True") == 0)
+            tell(whom, condition);
+    }
+}

@@ -2,8 +2,8 @@
 /* The first process of a pod: it arranges the pod, starts the container's command, reaps, and takes orders.
  *
  * In a PID namespace the kernel ends whatever runs in the pod when this process ends. Without one it is the reaper of
- * all that comes from it, and kills them itself. It says nothing to the runner but by its exit code, that of the
- * command. */
+ * all that comes from it, and kills them itself. What it says is its exit code, that of the command, and what it writes
+ * to STATE, for a runner that is not its parent. */
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -18,7 +18,7 @@
 
 #include "mpijob/runner/runner.h"
 
-enum { CONTROL = 3, SIGNALS = 4, NOT_STARTED = 128 };
+enum { CONTROL = 3, STATE = 4, ORDERS = 5, SIGNALS = 6, NOT_STARTED = 128 };
 
 static int become_user(const struct mur_pod *pod)
 {
@@ -77,10 +77,20 @@ static void kill_all(void)
     }
 }
 
+static void write_state(const char *text)
+{
+    if (write(STATE, text, strlen(text)) < 0) /* then its end is known by the exit code only */
+        errno = 0;
+}
+
 static _Noreturn void finish(int code)
 {
+    char text[16];
+
     if (getpid() != 1)
         kill_all();
+    snprintf(text, sizeof text, "e%d\n", code);
+    write_state(text);
     _exit(code);
 }
 
@@ -119,35 +129,51 @@ static void serve(pid_t main_process)
     }
 }
 
-static void take_descriptors(int control, int output)
+static void take_descriptors(const struct mur_inside_ends *ends)
 {
-    int null = open("/dev/null", O_RDONLY);
+    int control = fcntl(ends->control, F_DUPFD, 10), output = fcntl(ends->output, F_DUPFD, 10);
+    int state = fcntl(ends->state, F_DUPFD, 10), orders = ends->orders < 0 ? -1 : fcntl(ends->orders, F_DUPFD, 10);
+    int null = fcntl(open("/dev/null", O_RDONLY | O_CLOEXEC), F_DUPFD, 10);
 
-    control = fcntl(control, F_DUPFD, 10);
-    output = fcntl(output, F_DUPFD, 10);
-    null = fcntl(null, F_DUPFD, 10);
     dup2(null, STDIN_FILENO);
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     dup3(control, CONTROL, O_CLOEXEC);
+    dup3(state, STATE, O_CLOEXEC);
+    close(ORDERS);
+    if (orders >= 0)
+        dup3(orders, ORDERS, O_CLOEXEC);
     close_range(SIGNALS, ~0u, 0); /* among them other pods' control, whose end they wait for */
 }
 
-_Noreturn void mur_inside(const struct mur_runner *runner, const struct mur_pod *pod, int control, int output)
+/* From the word to start on, a pod that survives hears orders only, whoever is at the other end. */
+static void wait_for_start(const struct mur_inside_ends *ends)
+{
+    char order;
+
+    if (read(CONTROL, &order, 1) != 1 || order != 'g')
+        _exit(NOT_STARTED);
+    if (ends->orders < 0)
+        return;
+    fcntl(ORDERS, F_SETFL, 0);
+    dup3(ORDERS, CONTROL, O_CLOEXEC);
+    close(ORDERS);
+}
+
+_Noreturn void mur_inside(const struct mur_runner *runner, const struct mur_pod *pod,
+                          const struct mur_inside_ends *ends)
 {
     sigset_t children;
     pid_t main_process;
-    char order;
     int fd;
 
-    take_descriptors(control, output);
+    take_descriptors(ends);
     setsid();
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
     sigprocmask(SIG_SETMASK, &children, NULL);
-    if (read(CONTROL, &order, 1) != 1 || order != 'g')
-        _exit(NOT_STARTED);
+    wait_for_start(ends);
     if (runner->isolates &&
         (sethostname(pod->hostname, strlen(pod->hostname)) < 0 || mur_mounts_make(pod, runner->door) < 0))
         _exit(NOT_STARTED);
@@ -156,6 +182,7 @@ _Noreturn void mur_inside(const struct mur_runner *runner, const struct mur_pod 
         dup3(fd, SIGNALS, O_CLOEXEC);
         close(fd);
     }
+    write_state("s");
     main_process = fork();
     if (main_process == 0)
         run_command(pod);

@@ -43,42 +43,95 @@ static int run_script(pid_t pid, const char *script)
     return child > 0 && WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : -1;
 }
 
-/* The process that holds the bridge's namespace ends when the pipe to it closes. */
+/* The process that holds the bridge's namespace ends when the pipe to it closes, or, where pods survive, when it is
+ * killed. */
+static _Noreturn void hold(int end, int ready, bool survives)
+{
+    bool is_made = unshare(CLONE_NEWNET) == 0;
+    sigset_t none;
+    char byte;
+
+    setsid();
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    dup2(end, 3);
+    dup2(ready, 4);
+    if (is_made && write(4, "y", 1) != 1)
+        _exit(1);
+    close_range(survives ? 3 : 4, ~0u, 0);
+    while (survives)
+        pause();
+    while (read(3, &byte, 1) < 0)
+        ;
+    _exit(0);
+}
+
+static char *holder_path(const struct mur_runner *runner)
+{
+    return mur_alloc_text("%s/network", runner->folder);
+}
+
+void mur_network_find(struct mur_runner *runner)
+{
+    char *path = holder_path(runner);
+    int descriptor;
+
+    runner->bridge = mur_process_read(path, &descriptor);
+    runner->bridge_hold = -1;
+    if (descriptor >= 0)
+        close(descriptor);
+    free(path);
+}
+
+void mur_network_end(struct mur_runner *runner)
+{
+    char *path = holder_path(runner);
+
+    if (runner->bridge > 0) {
+        if (runner->bridge_hold >= 0)
+            close(runner->bridge_hold);
+        else
+            kill(runner->bridge, SIGKILL);
+        waitpid(runner->bridge, NULL, 0);
+        runner->bridge = 0;
+    }
+    unlink(path);
+    free(path);
+}
+
+/* A holder that nobody knows of would stay for good: what it is, is written down before it is of use. */
+static int keep_holder(struct mur_runner *runner)
+{
+    char *path = holder_path(runner);
+    int rc = mur_process_write(path, runner->bridge);
+
+    close(runner->bridge_hold);
+    runner->bridge_hold = -1;
+    free(path);
+    return rc;
+}
+
 int mur_network_start(struct mur_runner *runner)
 {
-    int hold[2], ready[2];
+    int end[2], ready[2];
     char byte = 0;
+    bool is_ready;
 
-    if (pipe2(hold, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
+    if (pipe2(end, O_CLOEXEC) < 0 || pipe2(ready, O_CLOEXEC) < 0)
         return -1;
     runner->bridge = fork();
-    if (runner->bridge == 0) {
-        bool is_made = unshare(CLONE_NEWNET) == 0;
-
-        setsid();
-        dup2(hold[0], 3);
-        dup2(ready[1], 4);
-        if (is_made && write(4, "y", 1) != 1)
-            _exit(1);
-        close_range(4, ~0u, 0);
-        while (read(3, &byte, 1) < 0)
-            ;
-        _exit(0);
-    }
-    close(hold[0]);
+    if (runner->bridge == 0)
+        hold(end[0], ready[1], runner->survives);
+    close(end[0]);
     close(ready[1]);
-    runner->bridge_hold = hold[1];
-    if (runner->bridge > 0 && read(ready[0], &byte, 1) == 1 &&
-        run_script(runner->bridge, "link set lo up\nlink add br0 type bridge\naddr add 10.244.0.1/16 dev br0\n"
-                                   "link set br0 up\n") == 0) {
-        close(ready[0]);
-        return 0;
-    }
+    runner->bridge_hold = end[1];
+    is_ready = runner->bridge > 0 && read(ready[0], &byte, 1) == 1 && (!runner->survives || keep_holder(runner) == 0);
     close(ready[0]);
-    close(hold[1]);
-    if (runner->bridge > 0)
-        waitpid(runner->bridge, NULL, 0);
-    runner->bridge = 0;
+    if (is_ready &&
+        run_script(runner->bridge, "link set lo up\nlink add br0 type bridge\naddr add 10.244.0.1/16 dev br0\n"
+                                   "link set br0 up\n") == 0)
+        return 0;
+    mur_network_end(runner);
     return -1;
 }
 

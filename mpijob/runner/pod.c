@@ -17,7 +17,7 @@
 #include "mpijob/runner/runner.h"
 #include "mpijob/schema/schema.h"
 
-enum { LONGEST_RESTART = 300 }; /* seconds, as kubelet's */
+enum { LONGEST_RESTART = 300, LAST_GRACE = 10 }; /* seconds; the first as kubelet's */
 
 struct mur_pod *mur_runner_find(const struct mur_runner *runner, const char *name, const char *hostname)
 {
@@ -189,7 +189,7 @@ static int prepare(struct mur_runner *runner, struct mur_pod *pod, const struct 
     return 0;
 }
 
-static struct mur_pod *new_pod(struct mur_runner *runner, const char *name)
+struct mur_pod *mur_pod_new(struct mur_runner *runner, const char *name)
 {
     struct mur_pod *pod = mur_alloc(1, sizeof *pod), **last = &runner->pods;
     static const char *const parts[] = {"", "/root", "/layer"};
@@ -202,7 +202,7 @@ static struct mur_pod *new_pod(struct mur_runner *runner, const char *name)
         mkdir(path, 0755);
         free(path);
     }
-    pod->control = pod->output = pod->log = -1;
+    pod->control = pod->output = pod->log = pod->descriptor = -1;
     while (*last)
         last = &(*last)->next;
     return *last = pod;
@@ -225,42 +225,95 @@ static struct mur_limits limits_of(const struct mur_value *object)
                                mur_quantity(mur_value_string(limits, "memory", "0"))};
 }
 
-static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object)
+/* What the pod's first process is given; ours go into the pod. Returns -1 if something cannot be opened. */
+static int open_ends(const struct mur_runner *runner, struct mur_pod *pod, struct mur_inside_ends *ends)
 {
     int control[2], output[2];
     char *path = mur_alloc_text("%s/log", pod->folder);
 
-    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0 || pipe2(output, O_CLOEXEC) < 0)
-        return -1;
     if (pod->log < 0)
         pod->log = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
     free(path);
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, control) < 0)
+        return -1;
+    pod->control = control[0];
+    ends->control = control[1];
+    if (runner->survives) {
+        ends->output = fcntl(pod->log, F_DUPFD_CLOEXEC, 3);
+        ends->state = mur_record_open_state(pod);
+        ends->orders = mur_record_open_orders(pod);
+        return ends->output < 0 || ends->state < 0 || ends->orders < 0 ? -1 : 0;
+    }
+    ends->orders = -1;
+    ends->state = open("/dev/null", O_WRONLY | O_CLOEXEC);
+    if (pipe2(output, O_CLOEXEC) < 0)
+        return -1;
+    pod->output = output[0];
+    ends->output = output[1];
+    fcntl(pod->output, F_SETFL, O_NONBLOCK);
+    return 0;
+}
+
+static void close_ends(const struct mur_inside_ends *ends)
+{
+    const int fds[] = {ends->control, ends->output, ends->state, ends->orders};
+
+    for (int i = 0; i < 4; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+/* The word to start is given when all about the process is written down. */
+static int let_go(struct mur_runner *runner, struct mur_pod *pod)
+{
+    int orders = -1;
+
+    mur_groups_enter(pod, pod->pid);
+    if ((clone_flags(runner, pod) & CLONE_NEWNET) && mur_network_join(runner, pod) < 0)
+        mur_say("pod %s: its network cannot be made: is the program ip there?", pod->name);
+    if (runner->survives) {
+        pod->descriptor = (int)syscall(SYS_pidfd_open, pod->pid, 0);
+        orders = mur_record_open_orders(pod);
+        if (orders < 0 || mur_record_write(pod) < 0)
+            return -1;
+    }
+    if (send(pod->control, "g", 1, MSG_NOSIGNAL) != 1)
+        return -1;
+    if (runner->survives) {
+        close(pod->control);
+        pod->control = orders;
+    }
+    return 0;
+}
+
+static int launch(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object)
+{
+    struct mur_inside_ends ends = {-1, -1, -1, -1};
+
+    if (open_ends(runner, pod, &ends) < 0) {
+        close_ends(&ends);
+        return -1;
+    }
     if (!pod->group_cpu && !pod->group_memory)
         mur_groups_make(runner, pod, limits_of(object));
     pod->pid = (pid_t)syscall(SYS_clone, clone_flags(runner, pod) | SIGCHLD, NULL, NULL, NULL, NULL);
     if (pod->pid == 0)
-        mur_inside(runner, pod, control[1], output[1]);
-    close(control[1]);
-    close(output[1]);
-    pod->control = control[0];
-    pod->output = output[0];
-    fcntl(pod->output, F_SETFL, O_NONBLOCK);
+        mur_inside(runner, pod, &ends);
+    close_ends(&ends);
     if (pod->pid < 0) {
         pod->pid = 0;
         return -1;
     }
-    mur_groups_enter(pod, pod->pid);
-    if ((clone_flags(runner, pod) & CLONE_NEWNET) && mur_network_join(runner, pod) < 0)
-        mur_say("pod %s: its network cannot be made: is the program ip there?", pod->name);
-    return send(pod->control, "g", 1, MSG_NOSIGNAL) == 1 ? 0 : -1;
+    return let_go(runner, pod);
 }
 
 static void start(struct mur_runner *runner, struct mur_value *object, double now)
 {
-    struct mur_pod *pod = new_pod(runner, mur_value_string(object, "metadata.name", ""));
+    struct mur_pod *pod = mur_pod_new(runner, mur_value_string(object, "metadata.name", ""));
     struct mur_value *details = mur_value_new(MUR_MAP);
     char *why = NULL;
 
+    pod->uid = mur_alloc_text("%s", mur_value_string(object, "metadata.uid", ""));
     make_status(runner, object, now);
     if (prepare(runner, pod, object, &why) < 0 || launch(runner, pod, object) < 0) {
         fail_pod(runner, object, "CreateContainerError", why ? why : strerror(errno), now);
@@ -271,38 +324,89 @@ static void start(struct mur_runner *runner, struct mur_value *object, double no
     mur_value_put(details, "startedAt", mur_time_node(now));
     set_state(runner, object, "running", details);
     mur_value_set(object, "status.phase", mur_value_text("Running"));
+    if (runner->bridge && !pod->uses_host_network)
+        mur_value_set(object, "status.podIP",
+                      mur_value_text("10.244.%d.%d", pod->address / 250, pod->address % 250 + 2));
+}
+
+static void free_texts(char **texts)
+{
+    for (char **text = texts; text && *text; text++)
+        free(*text);
+    free(texts);
+}
+
+/* Of a pod that was taken over it is known what runs, not what to start: that is found out as for a new one. */
+static int prepare_again(struct mur_runner *runner, struct mur_pod *pod, const struct mur_value *object, char **why)
+{
+    if (pod->command)
+        return 0;
+    free(pod->hostname);
+    free(pod->directory);
+    free_texts(pod->environment);
+    pod->hostname = pod->directory = NULL;
+    pod->environment = NULL;
+    return prepare(runner, pod, object, why);
 }
 
 static void restart(struct mur_runner *runner, struct mur_pod *pod, struct mur_value *object, double now)
 {
     struct mur_value *details = mur_value_new(MUR_MAP);
+    char *why = NULL;
 
     pod->restart_at = 0;
     mur_value_put(container_status(object), "restartCount", mur_value_integer(++pod->restarts));
     mur_value_put(details, "startedAt", mur_time_node(now));
     set_state(runner, object, "running", details);
-    if (launch(runner, pod, object) < 0)
-        fail_pod(runner, object, "CreateContainerError", strerror(errno), now);
+    if (prepare_again(runner, pod, object, &why) < 0 || launch(runner, pod, object) < 0)
+        fail_pod(runner, object, "CreateContainerError", why ? why : strerror(errno), now);
+    free(why);
 }
 
-/* The processes and folders of a pod that has ended and that nobody wants any more. */
-static void forget(struct mur_runner *runner, struct mur_pod *pod)
+static void free_pod(struct mur_pod *pod)
 {
+    char *const texts[] = {pod->name, pod->uid, pod->hostname, pod->folder, pod->directory, (char *)pod->image};
+
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        free(texts[i]);
+    for (int i = 0; i < pod->mount_count; i++) {
+        free(pod->mounts[i].source);
+        free(pod->mounts[i].target);
+    }
+    free(pod->mounts);
+    free_texts(pod->environment);
+    free_texts(pod->command);
+    free(pod);
+}
+
+/* A pod that has ended and that nobody wants any more. */
+void mur_pod_forget(struct mur_runner *runner, struct mur_pod *pod)
+{
+    const int fds[] = {pod->log, pod->control, pod->output, pod->descriptor};
     struct mur_pod **at = &runner->pods;
 
     while (*at != pod)
         at = &(*at)->next;
     *at = pod->next;
     mur_groups_remove(pod);
-    if (pod->log >= 0)
-        close(pod->log);
-    free(pod);
+    for (int i = 0; i < 4; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+    mur_folder_remove(pod->folder);
+    free_pod(pod);
 }
 
 static void give_order(const struct mur_pod *pod, char order)
 {
-    if (pod->control >= 0 && send(pod->control, &order, 1, MSG_NOSIGNAL) < 0 && pod->pid > 0)
+    if (pod->control >= 0 && write(pod->control, &order, 1) < 0 && pod->pid > 0)
         kill(pod->pid, SIGKILL);
+}
+
+static double grace_of(const struct mur_value *object)
+{
+    long long grace = mur_value_long(object, "spec.terminationGracePeriodSeconds", 30);
+
+    return (double)mur_value_long(object, "metadata.deletionGracePeriodSeconds", grace);
 }
 
 /* A pod whose deletion was asked for gets a signal, then its grace, then its end. Returns when the next is due. */
@@ -311,16 +415,16 @@ static double stop(struct mur_runner *runner, struct mur_pod *pod, const struct 
     if (pod && pod->pid) {
         if (!pod->is_stopping) {
             pod->is_stopping = true;
-            pod->kill_at = now + (double)mur_value_long(object, "spec.terminationGracePeriodSeconds", 30);
+            pod->kill_at = now + grace_of(object);
             give_order(pod, 't');
-        } else if (now >= pod->kill_at) {
+        } else if (now >= pod->kill_at || grace_of(object) == 0) {
             give_order(pod, 'k');
             pod->kill_at = now + 1;
         }
         return pod->kill_at;
     }
     if (pod)
-        forget(runner, pod);
+        mur_pod_forget(runner, pod);
     mur_store_remove(runner->store, "Pod", mur_value_string(object, "metadata.name", ""));
     return 0;
 }
@@ -330,10 +434,61 @@ static double sooner(double a, double b)
     return a == 0 || (b > 0 && b < a) ? b : a;
 }
 
-double mur_runner_step(struct mur_runner *runner, double now)
+static bool is_of(const struct mur_pod *pod, const struct mur_value *object)
+{
+    return object && strcmp(mur_value_string(object, "metadata.uid", ""), pod->uid) == 0;
+}
+
+/* Pods whose object is gone, or is another one of the same name, are ended at once. */
+static double drop_strangers(struct mur_runner *runner, double now)
 {
     double due = 0;
 
+    for (struct mur_pod *pod = runner->pods, *next; pod; pod = next) {
+        next = pod->next;
+        if (is_of(pod, mur_store_find(runner->store, "Pod", pod->name)))
+            continue;
+        if (!pod->pid) {
+            mur_pod_forget(runner, pod);
+        } else {
+            if (!pod->is_stopping || now >= pod->kill_at) {
+                pod->is_stopping = true;
+                pod->kill_at = now + 1;
+                give_order(pod, 'k');
+            }
+            due = sooner(due, pod->kill_at);
+        }
+    }
+    return due;
+}
+
+/* The machine, or the service, ends: what runs is asked to, and then ended; statuses say so. */
+static double end_all(struct mur_runner *runner, double now)
+{
+    double due = 0;
+
+    for (struct mur_pod *pod = runner->pods; pod; pod = pod->next) {
+        if (!pod->pid)
+            continue;
+        if (!pod->is_stopping) {
+            pod->is_stopping = true;
+            pod->kill_at = now + LAST_GRACE;
+            give_order(pod, 't');
+        } else if (now >= pod->kill_at) {
+            give_order(pod, 'k');
+            pod->kill_at = now + 1;
+        }
+        due = sooner(due, pod->kill_at);
+    }
+    return due;
+}
+
+double mur_runner_step(struct mur_runner *runner, double now)
+{
+    double due = drop_strangers(runner, now);
+
+    if (runner->is_ending)
+        return end_all(runner, now);
     for (int i = runner->store->objects->count - 1; i >= 0; i--) {
         struct mur_value *object = runner->store->objects->members[i].value;
         struct mur_pod *pod;
@@ -341,6 +496,8 @@ double mur_runner_step(struct mur_runner *runner, double now)
         if (strcmp(mur_value_string(object, "kind", ""), "Pod") != 0)
             continue;
         pod = mur_runner_find(runner, mur_value_string(object, "metadata.name", ""), NULL);
+        if (pod && !is_of(pod, object))
+            continue;
         if (mur_value_at(object, "metadata.deletionTimestamp")) {
             due = sooner(due, stop(runner, pod, object, now));
         } else if (pod && pod->restart_at > 0) {
@@ -353,7 +510,8 @@ double mur_runner_step(struct mur_runner *runner, double now)
         struct mur_value *object = runner->store->objects->members[i].value;
 
         if (strcmp(mur_value_string(object, "kind", ""), "Pod") == 0 &&
-            !mur_value_at(object, "metadata.deletionTimestamp") && !mur_value_at(object, "status.startTime"))
+            !mur_value_at(object, "metadata.deletionTimestamp") && !mur_value_at(object, "status.startTime") &&
+            !mur_runner_find(runner, mur_value_string(object, "metadata.name", ""), NULL))
             start(runner, object, now);
     }
     return due;
@@ -417,6 +575,8 @@ static void ended(struct mur_runner *runner, struct mur_pod *pod, struct mur_val
         mur_say("pod %s: something in it was killed: it had more memory than its limit", pod->name);
     if (!restarts(object, code) || pod->is_stopping) {
         mur_value_set(object, "status.phase", mur_value_text("%s", code ? "Failed" : "Succeeded"));
+        if (runner->is_ending && code)
+            mur_value_set(object, "status.reason", mur_value_text("NodeShutdown"));
         mur_value_free(waiting);
         return;
     }
@@ -428,26 +588,32 @@ static void ended(struct mur_runner *runner, struct mur_pod *pod, struct mur_val
     set_state(runner, object, "waiting", waiting);
 }
 
-void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double now)
+void mur_pod_ended(struct mur_runner *runner, struct mur_pod *pod, int code, double now)
 {
-    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-    struct mur_pod *pod = runner->pods;
-    struct mur_value *object;
+    struct mur_value *object = mur_store_find(runner->store, "Pod", pod->name);
 
-    while (pod && pod->pid != pid)
-        pod = pod->next;
-    if (!pod)
-        return;
     while (pod->output >= 0 && mur_runner_output(pod)) /* what it said last */
         ;
     if (pod->output >= 0)
         close(pod->output);
-    close(pod->control);
+    if (pod->control >= 0)
+        close(pod->control);
+    if (pod->descriptor >= 0)
+        close(pod->descriptor);
     pod->pid = 0;
-    pod->control = pod->output = -1;
-    object = mur_store_find(runner->store, "Pod", pod->name);
-    if (object)
+    pod->control = pod->output = pod->descriptor = -1;
+    if (is_of(pod, object))
         ended(runner, pod, object, code, now);
+}
+
+void mur_runner_reap(struct mur_runner *runner, pid_t pid, int status, double now)
+{
+    struct mur_pod *pod = runner->pods;
+
+    while (pod && pod->pid != pid)
+        pod = pod->next;
+    if (pod)
+        mur_pod_ended(runner, pod, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status), now);
 }
 
 void mur_runner_refresh(struct mur_runner *runner, const struct mur_value *config)

@@ -67,23 +67,51 @@ static bool try_namespaces(bool in_user_namespace)
     return status == 0;
 }
 
+/* Of pods that an earlier runner has left: their user namespace, without which they could not be entered. */
+static bool join_user(pid_t pid)
+{
+    char *path = mur_alloc_text("/proc/%d/ns/user", (int)pid);
+    struct stat own, other;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    bool joins = fd >= 0 && fstat(fd, &other) == 0 && stat("/proc/self/ns/user", &own) == 0 &&
+                 (own.st_ino == other.st_ino || setns(fd, CLONE_NEWUSER) == 0);
+
+    if (fd >= 0)
+        close(fd);
+    free(path);
+    return joins;
+}
+
+/* Once in a process: what holds for the first runner holds for others. */
+static bool enter_user_namespace(const struct mur_runner *runner)
+{
+    static bool is_mapped;
+
+    if (is_mapped)
+        return true;
+    if (runner->bridge > 0 && geteuid() != 0)
+        return is_mapped = join_user(runner->bridge);
+    return !try_namespaces(false) && try_namespaces(true) && (is_mapped = map_user());
+}
+
 static void choose_isolation(struct mur_runner *runner, bool is_wanted)
 {
-    if (is_wanted && try_namespaces(false))
-        runner->isolates = true;
-    else if (is_wanted && try_namespaces(true))
-        runner->isolates = runner->is_mapped = map_user();
+    if (runner->survives)
+        mur_network_find(runner);
+    runner->is_mapped = is_wanted && enter_user_namespace(runner);
+    runner->isolates = runner->is_mapped || (is_wanted && try_namespaces(false));
     if (!runner->isolates)
         mur_say("pods are groups of processes, which share this machine's network and files: namespaces %s",
                 is_wanted ? "are not permitted here" : "are not wanted");
-    else if (mur_network_start(runner) < 0)
+    else if (!runner->bridge && mur_network_start(runner) < 0)
         mur_say("pods share this machine's network: a bridge cannot be made (is iproute2 there?)");
 }
 
 static int copy_file(const char *from, const char *to)
 {
     char part[65536];
-    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(to, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+    char *fresh = mur_alloc_text("%s.new", to); /* the old one may run in a pod */
+    int in = open(from, O_RDONLY | O_CLOEXEC), out = open(fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
     ssize_t got = -1;
 
     while (in >= 0 && out >= 0 && (got = read(in, part, sizeof part)) > 0)
@@ -93,6 +121,9 @@ static int copy_file(const char *from, const char *to)
         }
     close(in);
     close(out);
+    if (got == 0 && rename(fresh, to) < 0)
+        got = -1;
+    free(fresh);
     return got == 0 ? 0 : -1;
 }
 
@@ -102,10 +133,35 @@ static void make_folder(const char *path)
         mur_quit(MUR_EXIT_TROUBLE, "cannot make the folder %s: %s", path, strerror(errno));
 }
 
-static void write_hosts(const struct mur_runner *runner)
+/* The addresses that an earlier runner has given, by the lines that it has written. */
+static bool read_hosts(struct mur_runner *runner, const char *path)
+{
+    FILE *file = fopen(path, "re");
+    char line[4096], name[256];
+    int high, low, count = 0;
+
+    while (file && fgets(line, sizeof line, file)) {
+        if (sscanf(line, "10.244.%d.%d %255s", &high, &low, name) != 3 || high * 250 + low - 2 != count)
+            continue;
+        runner->hostnames = mur_alloc_again(runner->hostnames, (size_t)count + 1, sizeof *runner->hostnames);
+        runner->hostnames[count++] = mur_alloc_text("%s", name);
+    }
+    if (file)
+        fclose(file);
+    runner->addresses = count;
+    return file != NULL;
+}
+
+static void write_hosts(struct mur_runner *runner)
 {
     char *path = mur_alloc_text("%s/hosts", runner->folder);
-    FILE *file = fopen(path, "we");
+    FILE *file;
+
+    if (runner->survives && read_hosts(runner, path)) {
+        free(path);
+        return;
+    }
+    file = fopen(path, "we");
 
     if (!file)
         mur_quit(MUR_EXIT_TROUBLE, "cannot write %s: %s", path, strerror(errno));
@@ -148,7 +204,12 @@ static int remove_entry(const char *path, const struct stat *status, int type, s
     return 0;
 }
 
-/* Pods that still run are ended at once. */
+void mur_folder_remove(const char *path)
+{
+    nftw(path, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+}
+
+/* Pods that still run are ended at once. What pods that survive have left, such as their logs, stays. */
 void mur_runner_end(struct mur_runner *runner)
 {
     for (struct mur_pod *pod = runner->pods; pod; pod = pod->next) {
@@ -160,10 +221,8 @@ void mur_runner_end(struct mur_runner *runner)
         }
         mur_groups_remove(pod);
     }
-    if (runner->bridge > 0) {
-        close(runner->bridge_hold);
-        waitpid(runner->bridge, NULL, 0);
-    }
+    mur_network_end(runner);
     mur_groups_clean(runner);
-    nftw(runner->folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS | FTW_MOUNT);
+    if (!runner->survives)
+        mur_folder_remove(runner->folder);
 }

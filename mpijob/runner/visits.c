@@ -2,10 +2,13 @@
 /* Callers on the socket of a run (agent/protocol.h): agents that enter pods, and commands of mpijob. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -19,7 +22,7 @@
 
 enum { MOST_WORDS = 4096 };
 
-static pid_t entered; /* in the process that enters a pod: its child there */
+enum { CALLER = 3, CHILDREN = 4 }; /* descriptors of the process that enters a pod */
 
 void mur_visits_listen(struct mur_runner *runner)
 {
@@ -28,7 +31,9 @@ void mur_visits_listen(struct mur_runner *runner)
 
     runner->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (strlen(path) >= sizeof address.sun_path)
-        mur_quit(MUR_EXIT_TROUBLE, "the path %s is too long for a socket: set XDG_RUNTIME_DIR to a shorter one", path);
+        mur_quit(MUR_EXIT_TROUBLE,
+                 "the path %s is too long for a socket: use a folder with a shorter one: see XDG_RUNTIME_DIR, --data",
+                 path);
     memcpy(address.sun_path, path, strlen(path) + 1);
     unlink(path);
     if (runner->listener < 0 || bind(runner->listener, (struct sockaddr *)&address, sizeof address) < 0 ||
@@ -138,13 +143,6 @@ static int read_header(struct mur_pod_visit *visit)
     return 0;
 }
 
-static void forward(int signal_number)
-{
-    (void)signal_number;
-    if (entered > 0)
-        kill(-entered, SIGKILL);
-}
-
 static int join_namespaces(const struct mur_pod *pod, bool has_network)
 {
     static const struct {
@@ -170,12 +168,19 @@ static int join_namespaces(const struct mur_pod *pod, bool has_network)
     return 0;
 }
 
-static _Noreturn void run_in_pod(const struct mur_pod *pod, char **words)
+static _Noreturn void run_in_pod(const struct mur_pod *pod, bool has_terminal, char **words)
 {
     char *shell[] = {"/bin/sh", "-c", words[0], NULL};
+    sigset_t none;
 
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    signal(SIGPIPE, SIG_DFL);
     setpgid(0, 0);
-    signal(SIGTERM, SIG_DFL);
+    if (has_terminal) {
+        setsid();
+        ioctl(STDIN_FILENO, TIOCSCTTY, 0);
+    }
     if (chdir(pod->directory ? pod->directory : ".") < 0 && chdir("/") < 0)
         _exit(126);
     if ((pod->group >= 0 && setresgid((gid_t)pod->group, (gid_t)pod->group, (gid_t)pod->group) < 0) ||
@@ -187,40 +192,83 @@ static _Noreturn void run_in_pod(const struct mur_pod *pod, char **words)
     _exit(errno == ENOENT ? 127 : 126);
 }
 
-/* Waits beside the pod for the command in it, and passes its end on. */
-static _Noreturn void enter(const struct mur_runner *runner, const struct mur_pod_visit *visit,
-                            const struct mur_pod *pod, char **words)
+/* To the caller, with the command's end. */
+static _Noreturn void tell(int status)
 {
-    int status, fds[3];
-    sigset_t none;
+    struct mur_ask_answer answer = {status};
 
-    sigemptyset(&none);
-    for (int i = 0; i < 3; i++)
-        fds[i] = fcntl(visit->fds[i], F_DUPFD, 10);
+    if (send(CALLER, &answer, sizeof answer, MSG_NOSIGNAL) < 0)
+        errno = 0; /* the caller has gone, and needs no answer */
+    _exit(0);
+}
+
+/* Until the command ends, or the caller does. */
+static _Noreturn void attend(pid_t command)
+{
+    struct pollfd polled[] = {{CALLER, POLLIN, 0}, {CHILDREN, POLLIN, 0}};
+    int status;
+
+    for (;;) {
+        poll(polled, 2, -1);
+        if (waitpid(command, &status, WNOHANG) == command)
+            tell(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+        if (polled[0].revents) {
+            kill(-command, SIGKILL);
+            kill(command, SIGKILL);
+            waitpid(command, &status, 0);
+            _exit(0);
+        }
+    }
+}
+
+static void take_descriptors(const struct mur_pod_visit *visit)
+{
+    int fds[4];
+
+    for (int i = 0; i < 4; i++)
+        fds[i] = fcntl(i < 3 ? visit->fds[i] : visit->fd, F_DUPFD, 10);
     for (int i = 0; i < 3; i++)
         dup2(fds[i], i);
+    dup3(fds[3], CALLER, O_CLOEXEC);
+    fcntl(CALLER, F_SETFL, 0);
+}
+
+/* A process of its own serves the visit to its end, also when the runner ends before: it waits beside the pod for the
+ * command in it, and answers. */
+static _Noreturn void enter(const struct mur_runner *runner, const struct mur_pod_visit *visit,
+                            const struct mur_pod *pod, bool has_terminal, char **words)
+{
+    sigset_t children;
+    pid_t command;
+    int fd;
+
+    take_descriptors(visit);
     mur_groups_enter(pod, getpid());
     if (runner->isolates && join_namespaces(pod, runner->bridge && !pod->uses_host_network) < 0) {
         fprintf(stderr, "%s: cannot be entered: %s\n", pod->name, strerror(errno));
+        tell(255);
+    }
+    close_range(CHILDREN, ~0u, 0);
+    sigfillset(&children);
+    sigprocmask(SIG_SETMASK, &children, NULL);
+    sigemptyset(&children);
+    sigaddset(&children, SIGCHLD);
+    fd = signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK);
+    if (fd != CHILDREN)
         _exit(255);
-    }
-    close_range(3, ~0u, 0);
-    signal(SIGTERM, forward);
-    entered = fork();
-    if (entered == 0) {
-        sigprocmask(SIG_SETMASK, &none, NULL);
-        run_in_pod(pod, words);
-    }
-    setpgid(entered, entered);
-    sigprocmask(SIG_SETMASK, &none, NULL);
+    command = fork();
+    if (command == 0)
+        run_in_pod(pod, has_terminal, words);
+    if (command < 0)
+        tell(255);
+    setpgid(command, command);
     for (int i = 0; i < 3; i++)
         close(i);
-    while (waitpid(entered, &status, 0) < 0 && errno == EINTR)
-        ;
-    _exit(WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
+    attend(command);
 }
 
-/* `pi-worker-0.pi.default.svc` is the pod whose hostname is pi-worker-0. With "shell", words are joined as ssh does. */
+/* `pi-worker-0.pi.default.svc` is the pod whose hostname is pi-worker-0. With "shell", words are joined as ssh does;
+ * with "terminal", standard input is one. */
 static void visit_pod(struct mur_runner *runner, struct mur_pod_visit *visit, int count, char **words)
 {
     char *host = mur_alloc_text("%.*s", (int)strcspn(words[1], "."), words[1]), *joined;
@@ -242,12 +290,11 @@ static void visit_pod(struct mur_runner *runner, struct mur_pod_visit *visit, in
         words[3] = joined; /* lives until the visit has been served by a process of its own */
         words[4] = NULL;
     }
-    visit->pid = fork();
-    if (visit->pid == 0)
-        enter(runner, visit, pod, words + 3);
-    close_input(visit);
+    if (fork() == 0)
+        enter(runner, visit, pod, strcmp(words[2], "terminal") == 0, words + 3);
     if (strcmp(words[2], "shell") == 0)
         free(words[3]);
+    leave(runner, visit);
 }
 
 static void visit_command(struct mur_runner *runner, struct mur_pod_visit *visit, int count, char **words)
@@ -301,17 +348,5 @@ void mur_visit_event(struct mur_runner *runner, struct mur_pod_visit *visit)
             serve(runner, visit);
         return;
     }
-    if (visit->pid > 0) /* the caller has gone: its command goes, too */
-        kill(visit->pid, SIGTERM);
     leave(runner, visit);
-}
-
-bool mur_visits_reap(struct mur_runner *runner, pid_t pid, int status)
-{
-    for (struct mur_pod_visit *visit = runner->visits; visit; visit = visit->next)
-        if (visit->pid == pid) {
-            answer(runner, visit, WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status));
-            return true;
-        }
-    return false;
 }

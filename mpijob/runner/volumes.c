@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "launch/alloc.h"
+#include "mpijob/document/base64.h"
 #include "mpijob/runner/runner.h"
 #include "mpijob/schema/schema.h"
 
@@ -19,27 +20,6 @@ static const struct mur_value *find_volume(const struct mur_value *pod, const ch
         if (strcmp(mur_value_string(volumes->members[i].value, "name", ""), name) == 0)
             return volumes->members[i].value;
     return NULL;
-}
-
-/* Secrets have their data in base64, as files give them. Returns the length. */
-static size_t decode(const char *text, char *to)
-{
-    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    unsigned bits = 0;
-    int have = 0;
-    size_t length = 0;
-
-    for (; *text; text++) {
-        const char *found = strchr(digits, *text);
-
-        if (!found)
-            continue;
-        bits = bits << 6 | (unsigned)(found - digits);
-        have += 6;
-        if (have >= 8)
-            to[length++] = (char)(bits >> (have -= 8));
-    }
-    return length;
 }
 
 char *mur_value_of(const struct mur_value *object, const char *key, size_t *length)
@@ -56,7 +36,7 @@ char *mur_value_of(const struct mur_value *object, const char *key, size_t *leng
     if (value == plain)
         memcpy(text, value->text, *length = strlen(value->text));
     else
-        *length = decode(value->text, text);
+        *length = mur_base64_decode(value->text, text); /* as Secrets have their data */
     return text;
 }
 

@@ -9,9 +9,6 @@
 
 #include "launch/alloc.h"
 
-static void check_object(const struct mur_value *object, const struct mur_field *fields, const char *path,
-                         struct mur_findings *findings);
-
 void mur_finding(struct mur_findings *findings, enum mur_severity severity, int line, const char *format, ...)
 {
     static const char *const names[] = {"error", "refused", "note"};
@@ -19,6 +16,8 @@ void mur_finding(struct mur_findings *findings, enum mur_severity severity, int 
     va_list args;
 
     if (severity != MUR_SEVERITY_ERROR && !findings->tells_use)
+        return;
+    if (severity == MUR_SEVERITY_NOTE && findings->hides_notes)
         return;
     ++*counts[severity];
     if (!findings->out)
@@ -222,13 +221,13 @@ static void check_field(const struct mur_value *node, const struct mur_field *fi
     if (field->type == MUR_TYPE_INTEGER)
         check_range(node, field, path, findings);
     if (field->fields && field->type == MUR_TYPE_OBJECT)
-        check_object(node, field->fields, path, findings);
+        mur_fields_check(node, field->fields, path, findings);
     for (int i = 0; field->fields && field->type == MUR_TYPE_OBJECTS && i < node->count; i++) {
         char *item = mur_alloc_text("%s[%d]", path, i);
 
         check_type(node->members[i].value, MUR_TYPE_OBJECT, item, findings);
         if (node->members[i].value->kind == MUR_MAP)
-            check_object(node->members[i].value, field->fields, item, findings);
+            mur_fields_check(node->members[i].value, field->fields, item, findings);
         free(item);
     }
     if (field->use != MUR_USE_ACTED)
@@ -238,8 +237,8 @@ static void check_field(const struct mur_value *node, const struct mur_field *fi
 }
 
 /* A field that is null is as one that is not there. */
-static void check_object(const struct mur_value *object, const struct mur_field *fields, const char *path,
-                         struct mur_findings *findings)
+void mur_fields_check(const struct mur_value *object, const struct mur_field *fields, const char *path,
+                      struct mur_findings *findings)
 {
     const char *dot = path[0] ? "." : "";
 
@@ -272,7 +271,7 @@ void mur_schema_check(const struct mur_value *object, struct mur_findings *findi
         mur_finding(findings, MUR_SEVERITY_ERROR, object->line, "an object is expected, not a value of type %s",
                     kind_name(object->kind));
     else if (schema)
-        check_object(object, schema->fields, "", findings);
+        mur_fields_check(object, schema->fields, "", findings);
     else if (!mur_value_get(object, "apiVersion") || !mur_value_get(object, "kind"))
         mur_finding(findings, MUR_SEVERITY_ERROR, object->line, "%s: Required value",
                     mur_value_get(object, "kind") ? "apiVersion" : "kind");

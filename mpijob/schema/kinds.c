@@ -53,5 +53,6 @@ const struct mur_schema mur_schemas[] = {
     {"batch.volcano.sh/v1alpha1", "Job", mur_volcano_fields},
     {"v1", "ConfigMap", mur_config_map_fields},
     {"v1", "Secret", mur_secret_fields},
+    {"v1", "Pod", mur_pod_fields},
     {0},
 };

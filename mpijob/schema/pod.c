@@ -267,3 +267,12 @@ const struct mur_field mur_pod_template_fields[] = {
     {.name = "spec", .type = MUR_TYPE_OBJECT, .fields = spec_fields, .is_required = true},
     {0},
 };
+
+const struct mur_field mur_pod_fields[] = {
+    {.name = "apiVersion", .type = MUR_TYPE_STRING, .is_required = true},
+    {.name = "kind", .type = MUR_TYPE_STRING, .is_required = true},
+    {.name = "metadata", .type = MUR_TYPE_OBJECT, .fields = mur_metadata_fields, .is_required = true},
+    {.name = "spec", .type = MUR_TYPE_OBJECT, .fields = spec_fields, .is_required = true},
+    IDLE("status", MUR_TYPE_OBJECT, "it is written, not read"),
+    {0},
+};

@@ -188,4 +188,6 @@ void mur_rules_check(const struct mur_value *object, struct mur_findings *findin
         check_mpijob(object, findings);
     else if (strcmp(schema->kind, "Job") == 0)
         check_volcano(object, findings);
+    else if (strcmp(schema->kind, "Pod") == 0)
+        check_pod(object, "spec", findings);
 }

@@ -49,7 +49,7 @@ struct mur_schema {
 extern const struct mur_schema mur_schemas[]; /* ends with a row without version */
 extern const struct mur_field mur_metadata_fields[], mur_pod_template_fields[];
 extern const struct mur_field mur_job_v1_fields[], mur_job_v2_fields[], mur_volcano_fields[], mur_config_map_fields[],
-    mur_secret_fields[];
+    mur_secret_fields[], mur_pod_fields[];
 
 /* How bad it is. What runs with a note, and what is valid but is refused by `mpijob run`, is no error of the file. */
 enum mur_severity { MUR_SEVERITY_ERROR, MUR_SEVERITY_REFUSED, MUR_SEVERITY_NOTE };
@@ -59,12 +59,16 @@ struct mur_findings {
     const char *file;
     FILE *out;      /* NULL: they are only counted */
     bool tells_use; /* also what `mpijob run` does not act on */
+    bool hides_notes;
     int errors, refused, notes;
 };
 void mur_finding(struct mur_findings *findings, enum mur_severity severity, int line, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
 const struct mur_schema *mur_schema_of(const struct mur_value *object); /* NULL: not of these kinds */
+/* An object, or a part of one that is at `path`, against a table. */
+void mur_fields_check(const struct mur_value *object, const struct mur_field *fields, const char *path,
+                      struct mur_findings *findings);
 void mur_schema_check(const struct mur_value *object, struct mur_findings *findings);
 void mur_rules_check(const struct mur_value *object, struct mur_findings *findings); /* of an object without errors */
 

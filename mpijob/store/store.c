@@ -34,7 +34,7 @@ void mur_store_changed(struct mur_store *store, struct mur_value *object)
     mur_value_set(object, "metadata.resourceVersion", mur_value_text("%lld", ++store->version));
 }
 
-static struct mur_value *new_uid(void)
+struct mur_value *mur_uid_node(void)
 {
     unsigned char bytes[16] = {0};
 
@@ -49,11 +49,27 @@ static struct mur_value *new_uid(void)
 
 struct mur_value *mur_store_create(struct mur_store *store, struct mur_value *object, double now)
 {
-    mur_value_set(object, "metadata.uid", new_uid());
+    mur_value_set(object, "metadata.uid", mur_uid_node());
     mur_value_set(object, "metadata.creationTimestamp", mur_time_node(now));
     mur_store_changed(store, object);
     mur_value_add(store->objects, object);
     return object;
+}
+
+void mur_store_put(struct mur_store *store, struct mur_value *object)
+{
+    struct mur_value *list = store->objects;
+    const struct mur_value *old =
+        mur_store_find(store, mur_value_string(object, "kind", ""), mur_value_string(object, "metadata.name", ""));
+
+    store->version++;
+    for (int i = 0; old && i < list->count; i++)
+        if (list->members[i].value == old) {
+            mur_value_free(list->members[i].value);
+            list->members[i].value = object;
+            return;
+        }
+    mur_value_add(list, object);
 }
 
 void mur_store_remove(struct mur_store *store, const char *kind, const char *name)

@@ -16,11 +16,14 @@ void mur_store_end(struct mur_store *store);
 struct mur_value *mur_store_find(const struct mur_store *store, const char *kind, const char *name);
 /* Takes the object over; an object of the same kind and name must not be there. */
 struct mur_value *mur_store_create(struct mur_store *store, struct mur_value *object, double now);
+/* Takes over an object that has been made elsewhere, in place of one of the same kind and name. */
+void mur_store_put(struct mur_store *store, struct mur_value *object);
 void mur_store_changed(struct mur_store *store, struct mur_value *object); /* somebody has changed it in place */
 void mur_store_remove(struct mur_store *store, const char *kind, const char *name);
 
 /* Times as the API writes them, in UTC and whole seconds; 0 is no time. */
 struct mur_value *mur_time_node(double seconds);
 double mur_time_read(const char *text);
+struct mur_value *mur_uid_node(void); /* a fresh random one */
 
 #endif

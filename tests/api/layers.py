@@ -35,10 +35,11 @@ LAUNCHER = [
 
 MPIJOB = [
     {'mpijob.c', 'cli'},
-    {'runner'},
+    {'node', 'controller', 'server'},
+    {'runner', 'client'},
     {'reconcile'},
     {'store'},
-    {'schema'},
+    {'schema', 'api'},
     {'document', 'agent'},
     {'launch'},
 ]

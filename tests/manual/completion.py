@@ -30,10 +30,10 @@ def run(words, **more):
     return done.stdout.split('\n')[:-1]
 
 
-def by_bash(*words, folder):
+def by_bash(*words, folder, program='mpiexec'):
     """What bash offers for the last word."""
-    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _murmur_mpiexec; printf "%s\\n" "${COMPREPLY[@]}"'
-    got = run(['bash', '--norc', '-c', script, 'bash', SHARE / 'bash-completion/completions/mpiexec', 'mpiexec', *words],
+    script = 'source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); "_murmur_$1"; printf "%s\\n" "${COMPREPLY[@]}"'
+    got = run(['bash', '--norc', '-c', script, 'bash', SHARE / 'bash-completion/completions' / program, program, *words],
               cwd=folder)
     return [word for word in got if word]
 
@@ -52,6 +52,11 @@ def check_bash(folder):
     expect('-help h', by_bash('-help', 'h', folder=folder), ['habits', 'hosts'])
     expect("a program's file", by_bash('./program', 'ho', folder=folder), ['hosts one'])
     expect("behind ':'", by_bash('./program', '-l', ':', '-map-', folder=folder), ['-map-by'])
+    expect('mpijob s', by_bash('s', folder=folder, program='mpijob'), ['serve', 'suspend'])
+    expect('mpijob serve --c', by_bash('serve', '--c', folder=folder, program='mpijob'), ['--cert'])
+    expect('mpijob run --set', by_bash('run', '--set', folder=folder, program='mpijob'), ['--set-status'])
+    expect('mpijob logs --f', by_bash('logs', '--f', folder=folder, program='mpijob'), ['--follow'])
+    expect('mpijob run h', by_bash('run', 'h', folder=folder, program='mpijob'), ['hosts one'])
     if 'ls' not in by_bash('-n', '4', 'l', folder=folder):
         wrong.append('bash offers no programs')
 

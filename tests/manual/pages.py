@@ -76,6 +76,12 @@ def check_options():
     known = re.findall(r'strcmp\((?:name|\*line.next), "-*([\w-]+)"\)', (SOURCES / 'launch/options/smpd.c').read_text())
     for name in set(known) - {'smpd', 'daemon', 'phrase-fd'}:  # the program's name; what it tells itself
         check(re.search(rf'-{name}\b', smpd), f'smpd(8) has no -{name}')
+    mpijob = plain(source('mpijob', 1))
+    known = {name for path in (SOURCES / 'mpijob/cli').glob('*.c')
+             for name in re.findall(r'strcmp\(word, "-([\w-]+)"\)', path.read_text())}
+    for name in known:
+        check(re.search(rf'-{name}\b', mpijob), f'mpijob(1) has no -{name}')
+    check(len(known) > 10, 'the options of mpijob are not found in its sources')
     wrapper = plain(source('mpicc', 1))
     for name in re.findall(r'(?m)^ +(-[\w|: -]+)\) *(?:show|print)', (SOURCES / 'tools/wrapper.in').read_text()):
         check(any(one.strip() in wrapper for one in name.split('|')), f'mpicc(1) has none of {name}')

@@ -5,7 +5,7 @@
 Below the directory, which is laid out as share/ of an installation:
   man/man3/MPI_Send.3 ...            a page for each function, program and for the library (man/man1, man7, man8)
   doc/murmur/html/index.html ...     the same as HTML
-  bash-completion/, zsh/, fish/      completion of mpiexec's command line
+  bash-completion/, zsh/, fish/      completion of mpiexec's and mpijob's command lines
 """
 
 import pathlib
@@ -16,6 +16,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / 'api'))
 
 import commands
 import completion
+import completion_mpijob
 import functions
 import model
 import roff
@@ -42,6 +43,7 @@ def files(version):
     for name, text in webpages.Writer(pages, version).files():
         yield f'doc/murmur/html/{name}', text
     yield from completion.files()
+    yield from completion_mpijob.files()
 
 
 def main(arguments):
