@@ -112,9 +112,10 @@ struct mur_starting {    /* how ranks are started, where that is not the usual w
 };
 
 struct mur_checkpointing { /* snapshots (checkpoint/checkpoint.h) */
-    bool is_on;
-    bool is_restart;    /* the job is the one of a snapshot */
-    const char *prefix; /* the folder of all snapshots */
+    bool is_on;            /* by CRIU */
+    bool is_app;           /* the program takes them itself (libmurmur) */
+    bool is_restart;       /* the job is the one of a snapshot */
+    const char *prefix;    /* the folder of all snapshots */
     bool has_number;
     int number;           /* of the one to restart from; -1: the latest */
     const char *snapshot; /* its folder; NULL: the job starts from its beginning */

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -15,8 +16,9 @@
 
 static int set_library(struct mur_parser *parser, const char *value)
 {
-    if (strcasecmp(value, "criu") != 0 && strcasecmp(value, "blcr") != 0)
-        return mur_parser_fail(parser, "%s wants criu, not '%s'", parser->option, value);
+    if (strcasecmp(value, "criu") != 0 && strcasecmp(value, "blcr") != 0 && strcasecmp(value, "app") != 0)
+        return mur_parser_fail(parser, "%s wants criu or app, not '%s'", parser->option, value);
+    parser->job->checkpointing.is_app = strcasecmp(value, "app") == 0;
     if (strcasecmp(value, "blcr") == 0)
         mur_parser_ignore(parser, "%s blcr (CRIU takes its place)", parser->option);
     parser->job->checkpointing.is_on = true;
@@ -110,7 +112,8 @@ static int set_job(struct mur_parser *parser, const char *value)
 
 const struct mur_option mur_checkpoint_options[] = {
     {"ckpointlib", "LIB", set_library,
-     "take snapshots of the job by criu, and restart it from them (also HYDRA_CKPOINTLIB); blcr means the same here"},
+     "take snapshots of the job by criu, and restart it from them (also HYDRA_CKPOINTLIB); blcr means the same here; "
+     "app: the program takes them itself (murmur.h)"},
     {"ckpoint-prefix", "DIR", set_prefix,
      "the directory of the snapshots, which all hosts see (also HYDRA_CKPOINT_PREFIX)"},
     {"ckpoint-interval", "SECONDS", set_interval,
@@ -129,6 +132,38 @@ const struct mur_option mur_checkpoint_options[] = {
     {NULL, NULL, NULL, NULL},
 };
 
+static void set_of_app(struct mur_jobspec *job, const char *name, const char *value)
+{
+    mur_assignments_add(&job->environment, mur_alloc_text("MUR_CKPT_%s=%s", name, value));
+}
+
+/* A program that takes its snapshots itself is told by the environment (libmurmur/settings.h). It starts from its
+ * beginning unless a restart is asked for. */
+static int settle_app(struct mur_parser *parser)
+{
+    struct mur_jobspec *job = parser->job;
+    const struct mur_checkpointing *asked = &job->checkpointing;
+
+    if (asked->is_on_term)
+        return mur_parser_fail(parser,
+                               "-ckpoint-on-term wants -ckpointlib criu: a program cannot be made to save itself "
+                               "and end");
+    if (asked->is_restart && job->size == 0)
+        return mur_parser_fail(parser, "-ckpointlib app wants the program also for a restart");
+    set_of_app(job, "PREFIX", asked->prefix);
+    if (asked->interval_ms)
+        set_of_app(job, "INTERVAL", mur_alloc_text("%.3f", (double)asked->interval_ms / 1000));
+    if (asked->keep)
+        set_of_app(job, "KEEP", mur_alloc_text("%d", asked->keep));
+    if (asked->has_number)
+        set_of_app(job, "RESTART", mur_alloc_text("%d", asked->number));
+    else if (asked->is_restart)
+        set_of_app(job, "RESTART", "latest");
+    set_of_app(job, "SIGNAL", mur_alloc_text("%d", SIGUSR1));
+    job->checkpointing = (struct mur_checkpointing){.is_app = true};
+    return 0;
+}
+
 /* With snapshots, what CRIU cannot save is not used. */
 int mur_checkpoint_settle(struct mur_parser *parser)
 {
@@ -141,6 +176,8 @@ int mur_checkpoint_settle(struct mur_parser *parser)
                    : 0;
     if (!checkpointing->prefix)
         return mur_parser_fail(parser, "-ckpointlib wants -ckpoint-prefix DIR, the directory of the snapshots");
+    if (checkpointing->is_app)
+        return settle_app(parser);
     if (job->starting.has_local_root)
         return mur_parser_fail(parser, "-localroot and snapshots exclude each other: a terminal cannot be saved");
     if (!checkpointing->has_number)

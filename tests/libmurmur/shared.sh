@@ -76,6 +76,21 @@ kill -KILL $job
 wait $job 2>/dev/null
 [ -e "$MUR_CKPT_PREFIX/app-0" ] || fail "a signal takes no snapshot"
 
+# By the launcher's options.
+unset MUR_CKPT_RESTART
+export -n MUR_CKPT_PREFIX
+rm -rf "$MUR_CKPT_PREFIX"
+mkdir "$MUR_CKPT_PREFIX"
+words=(-ckpointlib app -ckpoint-prefix "$MUR_CKPT_PREFIX")
+ends "by options" 137 "${words[@]}" -ckpoint-interval 0.001 -ckpoint-keep 3 -n 4 "$steps" 40 save=5 die=30:1
+ends "-restart" 0 -ckpointlib app -restart "$MUR_CKPT_PREFIX" -n 3 "$steps" 40
+grep -q "from [23]" out && [ "$(grep sum out)" = "$(grep sum undisturbed)" ] || fail "-restart: $(cat out err)"
+ends "a snapshot that is not there" 1 "${words[@]}" -ckpoint-num 100000 -n 3 "$steps" 40
+grep -q "snapshot 100000: " err || fail "a snapshot that is not there: $(cat err)"
+ends "without a program" 2 "${words[@]}"
+grep -q "no program to run\|wants the program also" err || fail "without a program: $(cat err)"
+export MUR_CKPT_PREFIX
+
 # A full disk harms nothing.
 unset MUR_CKPT_RESTART
 mkdir small
