@@ -4,16 +4,17 @@
 #include "launch/checkpoint/pack.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/library.h"
 #include "launch/alloc.h"
 
 enum { PIECE = 1 << 20, NAME_MAX_BYTES = 256 };
@@ -30,7 +31,7 @@ struct zstd_out {
 enum { ZSTD_GO_ON = 0, ZSTD_END = 2 }; /* ZSTD_EndDirective */
 enum { ZSTD_LEVEL = 100 };             /* ZSTD_c_compressionLevel; 1 is fast, and the ranks need the cores */
 
-static struct {
+static struct mur_pack_functions {
     bool is_loaded, has_zstd;
     void *(*hash_new)(void);
     int (*hash_free)(void *);
@@ -69,32 +70,36 @@ static bool fail(char *text, const char *format, ...)
     return false;
 }
 
-static bool find(void *handle, const char *name, void *function)
-{
-    void *found = handle ? dlsym(handle, name) : NULL;
-
-    memcpy(function, &found, sizeof found);
-    return found != NULL;
-}
-
 bool mur_pack_load(char text[MUR_PACK_TEXT])
 {
+    static const char *const hash_names[] = {"libxxhash.so.0"}, *const zstd_names[] = {"libzstd.so.1"};
+    static const struct mur_library_function hash_functions[] = {
+        {"XXH3_createState", offsetof(struct mur_pack_functions, hash_new)},
+        {"XXH3_freeState", offsetof(struct mur_pack_functions, hash_free)},
+        {"XXH3_64bits_reset", offsetof(struct mur_pack_functions, hash_begin)},
+        {"XXH3_64bits_update", offsetof(struct mur_pack_functions, hash_add)},
+        {"XXH3_64bits_digest", offsetof(struct mur_pack_functions, hash_end)},
+    };
+    static const struct mur_library_function zstd_functions[] = {
+        {"ZSTD_createCCtx", offsetof(struct mur_pack_functions, deflate_new)},
+        {"ZSTD_freeCCtx", offsetof(struct mur_pack_functions, deflate_free)},
+        {"ZSTD_CCtx_setParameter", offsetof(struct mur_pack_functions, deflate_set)},
+        {"ZSTD_compressStream2", offsetof(struct mur_pack_functions, deflate)},
+        {"ZSTD_createDCtx", offsetof(struct mur_pack_functions, inflate_new)},
+        {"ZSTD_freeDCtx", offsetof(struct mur_pack_functions, inflate_free)},
+        {"ZSTD_decompressStream", offsetof(struct mur_pack_functions, inflate)},
+        {"ZSTD_isError", offsetof(struct mur_pack_functions, is_error)},
+    };
     void *hash, *zstd;
 
     if (library.is_loaded)
         return true;
-    hash = dlopen("libxxhash.so.0", RTLD_NOW | RTLD_LOCAL);
-    if (!find(hash, "XXH3_createState", &library.hash_new) || !find(hash, "XXH3_freeState", &library.hash_free) ||
-        !find(hash, "XXH3_64bits_reset", &library.hash_begin) || !find(hash, "XXH3_64bits_update", &library.hash_add) ||
-        !find(hash, "XXH3_64bits_digest", &library.hash_end))
+    hash = mur_library_open(hash_names, 1);
+    if (!hash || mur_library_find(hash, &library, hash_functions, sizeof hash_functions / sizeof hash_functions[0]))
         return fail(text, "snapshots need libxxhash.so.0 for their checksums (Debian: libxxhash0), which is not there");
-    zstd = dlopen("libzstd.so.1", RTLD_NOW | RTLD_LOCAL);
+    zstd = mur_library_open(zstd_names, 1);
     library.has_zstd =
-        find(zstd, "ZSTD_createCCtx", &library.deflate_new) && find(zstd, "ZSTD_freeCCtx", &library.deflate_free) &&
-        find(zstd, "ZSTD_CCtx_setParameter", &library.deflate_set) &&
-        find(zstd, "ZSTD_compressStream2", &library.deflate) && find(zstd, "ZSTD_createDCtx", &library.inflate_new) &&
-        find(zstd, "ZSTD_freeDCtx", &library.inflate_free) && find(zstd, "ZSTD_decompressStream", &library.inflate) &&
-        find(zstd, "ZSTD_isError", &library.is_error);
+        zstd && !mur_library_find(zstd, &library, zstd_functions, sizeof zstd_functions / sizeof zstd_functions[0]);
     return library.is_loaded = true;
 }
 
