@@ -42,14 +42,13 @@ static bool read_hex(struct reader *reader, unsigned *value)
 {
     *value = 0;
     for (int i = 0; i < 4; i++) {
-        const char *digits = "0123456789abcdef", *found;
+        const char *digits = "0123456789abcdefABCDEF", *found;
+        unsigned digit;
 
-        if (reader->at == reader->end)
+        if (reader->at == reader->end || !*reader->at || !(found = strchr(digits, *reader->at)))
             return false;
-        found = strchr(digits, *reader->at | 0x20);
-        if (!found || !*reader->at)
-            return false;
-        *value = *value * 16 + (unsigned)(found - digits);
+        digit = (unsigned)(found - digits);
+        *value = *value * 16 + (digit < 16 ? digit : digit - 6);
         reader->at++;
     }
     return true;
@@ -96,8 +95,38 @@ static char *read_escape(struct reader *reader, char *to)
         if (!read_hex(reader, &low) || low < 0xdc00 || low >= 0xe000)
             return fail(reader, "half of a surrogate pair");
         value = 0x10000 + ((value - 0xd800) << 10) + (low - 0xdc00);
+    } else if (value >= 0xdc00 && value < 0xe000) {
+        return fail(reader, "half of a surrogate pair");
     }
     return value == 0 ? fail(reader, "a text has a zero byte") : put_utf8(to, value);
+}
+
+/* The bytes of the character of UTF-8 that begins there (RFC 3629); 0: it is none. */
+static int utf8_bytes(const char *at, const char *end)
+{
+    const unsigned char *c = (const unsigned char *)at;
+    const int count = *c < 0x80 ? 1 : *c < 0xc2 ? 0 : *c < 0xe0 ? 2 : *c < 0xf0 ? 3 : *c < 0xf5 ? 4 : 0;
+
+    if (count > end - at)
+        return 0;
+    for (int i = 1; i < count; i++)
+        if ((c[i] & 0xc0) != 0x80)
+            return 0;
+    if ((*c == 0xe0 && c[1] < 0xa0) || (*c == 0xed && c[1] >= 0xa0) || (*c == 0xf0 && c[1] < 0x90) ||
+        (*c == 0xf4 && c[1] >= 0x90)) /* longer than need be, a surrogate, or beyond the last character */
+        return 0;
+    return count;
+}
+
+static char *copy_character(struct reader *reader, char *to)
+{
+    int bytes = utf8_bytes(reader->at, reader->end);
+
+    if (!bytes)
+        return fail(reader, "a text that is not UTF-8");
+    memcpy(to, reader->at, (size_t)bytes);
+    reader->at += bytes;
+    return to + bytes;
 }
 
 /* From a quote on: how long the source of a text is; the text itself is no longer. */
@@ -115,18 +144,21 @@ static char *read_text(struct reader *reader)
     char *text = mur_alloc(length_of_text(reader) + 1, 1), *to = text;
 
     for (reader->at++; reader->at < reader->end && to;) {
-        char c = *reader->at++;
+        char c = *reader->at;
 
         if (c == '"') {
+            reader->at++;
             *to = '\0';
             return text;
         }
-        if (c == '\\')
+        if (c == '\\') {
+            reader->at++;
             to = read_escape(reader, to);
-        else if ((unsigned char)c < 0x20)
+        } else if ((unsigned char)c < 0x20) {
             to = fail(reader, "a control character in a text");
-        else
-            *to++ = c;
+        } else {
+            to = copy_character(reader, to);
+        }
     }
     free(text);
     return fail(reader, "a text without its closing quote");
