@@ -22,6 +22,7 @@ struct mur_cluster {
  * is nothing of that, or if it asks for what is not supported. */
 void mur_cluster_load(struct mur_cluster *cluster, const char *kubeconfig);
 bool mur_cluster_is_named(void); /* $KUBECONFIG says where the API is */
+char *mur_text_read(const char *path); /* the file, or NULL; the caller's to free */
 void mur_cluster_setup(const struct mur_cluster *cluster, CURL *handle, struct curl_slist **headers);
 
 struct mur_answer {
