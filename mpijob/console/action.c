@@ -95,14 +95,27 @@ static void show_job(struct mur_visit *visit)
     free(path);
 }
 
+static void created(struct mur_fetch *fetch, long code)
+{
+    const struct mur_visit *visit = fetch->whom;
+    struct mur_document_error error;
+    struct mur_value *job = code == 201 ? mur_json_read(fetch->text, fetch->length, &error) : NULL;
+
+    if (job)
+        mur_say("user %s: create job \"%s\"", visit->login.user->name, mur_value_string(job, "metadata.name", ""));
+    mur_value_free(job);
+    pass_on(fetch, code);
+}
+
 static void create_job(struct mur_visit *visit)
 {
     struct mur_value *job = body_of(visit), *notes;
-    const char *version = mur_value_string(job, "apiVersion", ""), *name = mur_value_string(job, "metadata.name", "");
+    const char *version = mur_value_string(job, "apiVersion", "");
     char *path;
 
     if (strcmp(mur_value_string(job, "kind", ""), "MPIJob") != 0 || strncmp(version, "kubeflow.org/", 13) != 0 ||
-        !mur_resource_has_version(jobs(), version + 13) || !mur_value_get(job, "metadata")) {
+        !mur_resource_has_version(jobs(), version + 13) || !mur_value_get(job, "metadata") ||
+        mur_value_get(job, "metadata")->kind != MUR_MAP) {
         mur_visit_fail(visit, 400, "an MPIJob of kubeflow.org/v2beta1 or v1 is expected, as JSON");
     } else if (strcmp(mur_value_string(job, "metadata.namespace", mur_console.space), mur_console.space) != 0) {
         mur_visit_fail(visit, 403, "this console is for the namespace %s", mur_console.space);
@@ -112,8 +125,7 @@ static void create_job(struct mur_visit *visit)
             mur_value_set(job, "metadata.annotations", mur_value_new(MUR_MAP));
         mur_value_put(mur_value_at(job, "metadata.annotations"), OWNER, mur_value_text("%s", visit->login.user->name));
         path = mur_path(jobs(), version, mur_console.space, NULL, NULL);
-        mur_visit_fetch(visit, "POST", path, "application/json", mur_json_text(job), pass_on);
-        mur_say("user %s creates a job \"%.*s\"", visit->login.user->name, (int)strcspn(name, "\r\n\033"), name);
+        mur_visit_fetch(visit, "POST", path, "application/json", mur_json_text(job), created);
         free(path);
     }
     mur_value_free(job);

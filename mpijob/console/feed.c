@@ -103,11 +103,11 @@ static size_t count_cut(const char *data, size_t length)
 {
     for (size_t back = 1; back <= 3 && back <= length; back++) {
         unsigned char c = (unsigned char)data[length - back];
-        size_t whole = c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
+        size_t whole = c >= 0xf8 ? 1 : c >= 0xf0 ? 4 : c >= 0xe0 ? 3 : c >= 0xc0 ? 2 : 1;
 
         if (c < 0x80)
             return 0;
-        if (whole > 1)
+        if (whole > 1 || c >= 0xf8)
             return whole > back ? back : 0;
     }
     return 0;
@@ -179,6 +179,8 @@ static void done(struct mur_fetch *fetch, long code)
     struct mur_value *body;
 
     if (code == 200 && source->is_log && !feed->is_raw) {
+        if (source->length > 0)
+            add_log(feed, source->part, source->length);
         add_event(feed, "ended", "true", 4);
     } else if (code != 200 && feed->is_raw) {
         feed->stream.is_lost = true;

@@ -18,6 +18,30 @@ export function fill(element, ...children) {
   return element;
 }
 
+// Elements that are made again only when what they show has changed: a click must not miss one that was just replaced.
+export class Kept {
+  constructor() { this.map = new Map(); }
+
+  get(key, shows, make) {
+    const kept = this.map.get(key);
+    if (kept && kept.shows === shows) return kept.element;
+    const element = make();
+    this.map.set(key, { shows, element });
+    return element;
+  }
+
+  drop(keys) { for (const key of this.map.keys()) if (!keys.has(key)) this.map.delete(key); }
+}
+
+// As fill, but leaves what is there if it is the same.
+export function sync(element, list) {
+  const same = element.childNodes.length === list.length && list.every((one, i) => element.childNodes[i] === one);
+  if (same) return;
+  const focused = element.contains(document.activeElement) ? document.activeElement.dataset.key : null;
+  element.replaceChildren(...list);
+  if (focused) for (const one of element.querySelectorAll('[data-key]')) if (one.dataset.key === focused) one.focus({ preventScroll: true });
+}
+
 export function age(time, now = Date.now()) {
   const seconds = Math.max(0, Math.floor((now - Date.parse(time)) / 1000));
   if (!(seconds >= 0)) return '–';
@@ -27,9 +51,12 @@ export function age(time, now = Date.now()) {
   return `${Math.floor(seconds / 86400)} d`;
 }
 
+// The day only if it is not today.
 export function clock(time) {
   const date = new Date(time);
-  return Number.isNaN(date.getTime()) ? '–' : date.toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  if (Number.isNaN(date.getTime())) return '–';
+  const isToday = date.toDateString() === new Date().toDateString();
+  return date.toLocaleString(undefined, isToday ? { timeStyle: 'medium' } : { dateStyle: 'medium', timeStyle: 'medium' });
 }
 
 export function tell(text) {

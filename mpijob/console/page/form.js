@@ -89,7 +89,6 @@ export function formPage(main, from) {
     clearTimeout(timer);
     if (isOwn) { show(true); complain(shownOnly(contradictions(job))); }
     const own = ++serial;
-    submit.disabled = true;
     timer = setTimeout(() => check(own, isOwn), PAUSE);
   }
 
@@ -98,7 +97,7 @@ export function formPage(main, from) {
     try {
       answer = await call('POST', 'check', text.value);
     } catch (error) {
-      if (own === serial) { fill(whole, `The check: ${error.message}`); submit.disabled = false; }
+      if (own === serial) fill(whole, `The check: ${error.message}`);
       return;
     }
     if (own !== serial) return;
@@ -143,7 +142,6 @@ export function formPage(main, from) {
     const quiet = (one) => one.severity === 'error' && !tried && all[fieldOf(pathOf(one))] && !shownOnly(all)[fieldOf(pathOf(one))];
     fill(findings, list.filter((one) => !quiet(one)).map((one) => h('li', { class: one.severity }, h('button', { type: 'button', class: 'link', onclick: () => go(one.line) }, one.line ? `line ${one.line}` : 'here'), `: ${one.severity === 'refused' ? 'mpijob serve would refuse it: ' : ''}${one.text}`)));
     report.faults = faults > 0 || missing;
-    submit.disabled = busy;
   }
 
   function go(number) {
@@ -154,9 +152,11 @@ export function formPage(main, from) {
   }
 
   async function send() {
+    if (busy) return;
     clearTimeout(timer);
     tried = true;
-    await check(++serial, true);
+    report.faults = true; // until the check has come
+    await check(++serial, false);
     if (report.faults) {
       const first = Object.keys(complaints).find((name) => complaints[name].textContent);
       fill(whole, 'The job cannot be created as it is: see what is marked.');

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One job: what has happened to it, its pods, its events, its logs.
-import { age, clock, copyable, fill, h } from './dom.js';
+import { Kept, age, clock, copyable, fill, h, sync } from './dom.js';
 import { actions, badge } from './jobs.js';
 import { LogView } from './log.js';
-import { DESCRIPTION, at, counts, line, owner, state } from './model.js';
+import { DESCRIPTION, at, command, counts, line, owner, state } from './model.js';
 import { Failure, call, follow, session } from './net.js';
 import { yaml } from './yaml.js';
 
@@ -25,8 +25,8 @@ function resources(pod) {
 }
 
 export function jobPage(main, name) {
-  let job = null, view = null, expanded = false, chosen = null;
-  const pods = new Map(), events = new Map();
+  let job = null, view = null, offered = '', expanded = false, chosen = null;
+  const pods = new Map(), events = new Map(), kept = new Kept();
   const log = new LogView();
   const head = h('div', { class: 'row head' }), notes = h('p', { class: 'quiet' }), alert = h('div', { role: 'alert' });
   const facts = h('dl', { class: 'facts' }), line_ = h('ol', { class: 'timeline' }), tiles = h('ul', { class: 'tiles' });
@@ -37,10 +37,10 @@ export function jobPage(main, name) {
   function tile(pod) {
     const phase = at(pod, 'metadata.deletionTimestamp') ? 'Ending' : at(pod, 'status.phase') || 'Pending', own = pod.metadata.name;
     const restarts = at(pod, 'status.containerStatuses.0.restartCount') || 0;
-    return h('li', { class: 'tile' }, h('button', { type: 'button', 'aria-pressed': String(own === chosen), 'data-pod': own, onclick: () => choose(own, true) },
+    return h('li', { class: 'tile' }, h('button', { type: 'button', 'aria-pressed': String(own === chosen), 'data-pod': own, 'data-key': own, onclick: () => choose(own, true) },
       h('strong', {}, own.startsWith(`${name}-`) ? own.slice(name.length + 1) : own), badge(phase),
       h('span', { class: 'quiet' }, [resources(pod), at(pod, 'status.podIP'), restarts ? `${restarts} restart${restarts === 1 ? '' : 's'}` : '', age(pod.metadata.creationTimestamp)].filter(Boolean).join(' · ')),
-      why(pod) ? h('span', { class: 'why' }, why(pod)) : null));
+      why(pod) ? h('span', { class: phase === 'Succeeded' ? 'quiet' : 'why' }, why(pod)) : null));
   }
 
   function choose(pod, moves) {
@@ -51,25 +51,27 @@ export function jobPage(main, name) {
   }
 
   function drawPods() {
-    const list = [...pods.values()].sort(order), focused = document.activeElement && document.activeElement.dataset.pod;
+    const list = [...pods.values()].sort(order), shows = (pod) => [pod.metadata.resourceVersion, pod.metadata.name === chosen, age(pod.metadata.creationTimestamp)].join(' ');
     const shown = expanded ? list : list.slice(0, FEW);
-    fill(tiles, shown.map(tile), list.length > shown.length ? h('li', {}, h('button', { type: 'button', onclick: () => { expanded = true; draw(); } }, `Show all ${list.length} pods`)) : null,
-      list.length === 0 ? h('li', { class: 'quiet' }, 'There are no pods now.') : null);
-    if (focused) for (const one of tiles.querySelectorAll('[data-pod]')) if (one.dataset.pod === focused) one.focus({ preventScroll: true });
+    sync(tiles, [...shown.map((pod) => kept.get(pod.metadata.uid, shows(pod), () => tile(pod))), list.length > shown.length ? h('li', {}, h('button', { type: 'button', onclick: () => { expanded = true; draw(); } }, `Show all ${list.length} pods`)) : null,
+      list.length === 0 ? h('li', { class: 'quiet' }, 'There are no pods now.') : null].filter(Boolean));
+    kept.drop(new Set(shown.map((pod) => pod.metadata.uid)));
     if (!chosen && list.length) choose(list[0].metadata.name, false);
   }
 
   function drawJob() {
-    const conditions = at(job, 'status.conditions') || [], { total, ranks, workers, slots } = counts(job), box = at(job, 'spec.mpiReplicaSpecs.Launcher.template.spec.containers.0') || {};
+    const conditions = at(job, 'status.conditions') || [], { total, ranks, workers, slots } = counts(job), box = at(job, 'spec.mpiReplicaSpecs.Launcher.template.spec.containers.0') || {}, parsed = command(job);
     const failed = conditions.find((one) => one.type === 'Failed' && one.status === 'True');
     fill(mark, badge(state(job)));
-    fill(buttons, actions(job, () => { location.hash = '#/'; }));
+    const doing = `${state(job)} ${at(job, 'spec.runPolicy.suspend') === true}`;
+    if (doing !== offered) sync(buttons, actions(job, () => { location.hash = '#/'; }));
+    offered = doing;
     fill(notes, at(job, ['metadata', 'annotations', DESCRIPTION]) || '');
     if (failed && !alert.firstChild) fill(alert, h('p', { class: 'failed' }, h('strong', {}, `Failed: ${failed.reason}. `), failed.message));
     if (!failed) fill(alert);
     const fact = (what, text) => (text ? [h('dt', {}, what), h('dd', {}, text)] : []);
     fill(facts, fact('User', owner(job)), fact('Replicas', `${total} in all: 1 launcher, ${workers} worker${workers === 1 ? '' : 's'}`), fact('Ranks', `${ranks} (${slots} a worker)`),
-      fact('Image', box.image), fact('Command', line([...(box.command || []), ...(box.args || [])].map(String)).slice(0, 2000)), fact('Created', clock(job.metadata.creationTimestamp)), fact('Ended', job.status && job.status.completionTime && clock(job.status.completionTime)));
+      fact('Image', box.image), fact('Set-up', parsed && parsed.setup), fact('Command', (parsed ? `${parsed.starter} ${parsed.start}` : line([...(box.command || []), ...(box.args || [])].map(String))).slice(0, 2000)), fact('Created', clock(job.metadata.creationTimestamp)), fact('Ended', job.status && job.status.completionTime && clock(job.status.completionTime)));
     const steps = [...conditions].sort((a, b) => String(a.lastTransitionTime).localeCompare(String(b.lastTransitionTime)));
     fill(line_, steps.map((one) => h('li', { class: one.status === 'True' ? one.type.toLowerCase() : 'past' }, h('strong', {}, one.status === 'True' ? one.type : `${one.type}: no longer`), ' ', h('time', { datetime: one.lastTransitionTime, class: 'quiet' }, clock(one.lastTransitionTime)),
       h('span', { class: 'message' }, one.message || one.reason || ''))), steps.length ? null : h('li', { class: 'quiet' }, 'Nothing has happened yet.'));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The list of jobs, and what can be done to one of them.
-import { Window, age, ask, fill, h, tell } from './dom.js';
+import { Kept, Window, age, ask, fill, h, sync, tell } from './dom.js';
 import { at, counts, hasEnded, owner, state } from './model.js';
 import { Failure, call, follow, may, session } from './net.js';
 
@@ -38,7 +38,7 @@ export const badge = (what) => h('span', { class: `badge ${what.toLowerCase()}` 
 const ROW = 44; // pixels, as in style.css
 
 export function jobsPage(main) {
-  const jobs = new Map();
+  const jobs = new Map(), kept = new Kept();
   let shown = [], version = 0, drawn = '', loaded = false;
   const search = h('input', { type: 'search', id: 'search', placeholder: 'Name, user or image', oninput: () => select() });
   const filter = h('select', { id: 'filter', onchange: () => select() }, h('option', { value: '' }, 'All states'),
@@ -63,10 +63,10 @@ export function jobsPage(main) {
     const key = `${version} ${first} ${end}`;
     if (key === drawn) return;
     drawn = key;
-    const focused = document.activeElement && body.contains(document.activeElement) ? document.activeElement.dataset.key : null;
     const space = (rows) => { const cell = h('td', { colspan: '6' }), line = h('tr', { class: 'space', 'aria-hidden': 'true' }, cell); cell.style.height = `${rows * ROW}px`; return rows > 0 ? line : null; };
-    fill(body, space(first), shown.slice(first, end).map(row), space(shown.length - end));
-    if (focused) for (const element of body.querySelectorAll('[data-key]')) if (element.dataset.key === focused) element.focus({ preventScroll: true });
+    const part = shown.slice(first, end), shows = (job) => `${job.metadata.uid} ${job.metadata.resourceVersion} ${age(job.metadata.creationTimestamp)}`;
+    sync(body, [space(first), ...part.map((job) => kept.get(job.metadata.name, shows(job), () => row(job))), space(shown.length - end)].filter(Boolean));
+    kept.drop(new Set(part.map((job) => job.metadata.name)));
   }
 
   function select() {

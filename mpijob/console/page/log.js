@@ -94,7 +94,7 @@ export class LogView {
       log: (text) => { this.lines.add(text, Date.now()); this.changed(); fill(this.note); },
       ended: () => {
         if (this.lines.rest) this.lines.add('\n', Date.now());
-        fill(this.note, this.lines.end ? 'The log is complete.' : 'The pod has ended and has written nothing.');
+        fill(this.note, this.lines.end ? `The log is complete.${this.times.checked && !this.stamped ? ' The API keeps no times: these are when lines arrived here.' : ''}` : 'The pod has ended and has written nothing.');
         this.changed();
       },
       failure: (error) => {

@@ -162,7 +162,7 @@ export function contradictions(job) {
   const spreads = list.some((word) => /oversubscribe|^:/.test(word)) || list.includes(':');
   if (asked !== null && !(asked > 0)) found.start = `${list[where]} needs a number of ranks`;
   else if (asked !== null && asked > ranks && !spreads)
-    found.start = `${list[where]} ${asked} asks for ${asked} ranks, but ${workers} workers with ${slots} slots each have room for ${ranks}`;
+    found.start = `${list[where]} ${asked} asks for ${asked} ranks, but ${workers} worker${workers === 1 ? '' : 's'} of ${slots} slot${slots === 1 ? '' : 's'} ${workers === 1 ? 'has' : 'have'} room for ${ranks}`;
   else if (parsed && !found.start && list.length === 0) found.start = 'a program is needed';
   const least = at(job, 'spec.runPolicy.schedulingPolicy.minAvailable');
   if (Number.isInteger(least) && least > total) found.workers = `minAvailable is ${least}, but there are ${total} replicas in all`;
