@@ -10,8 +10,8 @@
 int mur_cli_validate(int count, char **words);
 int mur_cli_run(int count, char **words);
 int mur_cli_controller(int count, char **words);
-int mur_cli_serve(int count, char **words);   /* only where the API's libraries are: MUR_HAVE_API */
-int mur_cli_console(int count, char **words); /* likewise */
+int mur_cli_serve(int count, char **words);                    /* only where the API's libraries are: MUR_HAVE_API */
+int mur_cli_console(int count, char **words);                  /* likewise */
 int mur_cli_ask(const char *command, int count, char **words); /* of a job that runs */
 
 struct mur_image;

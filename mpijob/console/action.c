@@ -21,7 +21,7 @@ static const struct mur_resource *jobs(void)
     return mur_resource_of_kind("MPIJob");
 }
 
-static struct mur_value *body_of(const struct mur_visit *visit)
+static struct mur_value *body_of(const struct mur_console_visit *visit)
 {
     struct mur_document_error error;
 
@@ -36,7 +36,7 @@ static void pass_on(struct mur_fetch *fetch, long code)
 
 /* ---- sessions ---- */
 
-static void tell_session(struct mur_visit *visit, const struct mur_login *login)
+static void tell_session(struct mur_console_visit *visit, const struct mur_login *login)
 {
     struct mur_value *body = mur_value_new(MUR_MAP);
 
@@ -49,7 +49,7 @@ static void tell_session(struct mur_visit *visit, const struct mur_login *login)
     mur_visit_answer(visit, 200, body);
 }
 
-static void log_in(struct mur_visit *visit)
+static void log_in(struct mur_console_visit *visit)
 {
     struct mur_value *body = body_of(visit);
     const struct mur_user *user = mur_user_find(mur_value_string(body, "token", ""));
@@ -65,21 +65,21 @@ static void log_in(struct mur_visit *visit)
     mur_value_free(body);
 }
 
-static void log_out(struct mur_visit *visit)
+static void log_out(struct mur_console_visit *visit)
 {
     mur_session_end(mur_visit_cookie(visit));
     visit->cookie = mur_alloc_text("%s", "");
     mur_visit_answer_text(visit, 200, mur_alloc_text("{}"));
 }
 
-static void show_session(struct mur_visit *visit)
+static void show_session(struct mur_console_visit *visit)
 {
     tell_session(visit, &visit->login);
 }
 
 /* ---- jobs ---- */
 
-static void list_jobs(struct mur_visit *visit)
+static void list_jobs(struct mur_console_visit *visit)
 {
     char *path = mur_path(jobs(), NULL, mur_console.space, NULL, NULL);
 
@@ -87,7 +87,7 @@ static void list_jobs(struct mur_visit *visit)
     free(path);
 }
 
-static void show_job(struct mur_visit *visit)
+static void show_job(struct mur_console_visit *visit)
 {
     char *path = mur_path(jobs(), NULL, mur_console.space, visit->parts[1], NULL);
 
@@ -97,7 +97,7 @@ static void show_job(struct mur_visit *visit)
 
 static void created(struct mur_fetch *fetch, long code)
 {
-    const struct mur_visit *visit = fetch->whom;
+    const struct mur_console_visit *visit = fetch->whom;
     struct mur_document_error error;
     struct mur_value *job = code == 201 ? mur_json_read(fetch->text, fetch->length, &error) : NULL;
 
@@ -107,7 +107,7 @@ static void created(struct mur_fetch *fetch, long code)
     pass_on(fetch, code);
 }
 
-static void create_job(struct mur_visit *visit)
+static void create_job(struct mur_console_visit *visit)
 {
     struct mur_value *job = body_of(visit), *notes;
     const char *version = mur_value_string(job, "apiVersion", "");
@@ -132,7 +132,7 @@ static void create_job(struct mur_visit *visit)
 }
 
 /* Whether the user of the visit may change the job that has come; if not, an answer says so. */
-static bool may_change(struct mur_visit *visit, const struct mur_fetch *fetch, const struct mur_value *job)
+static bool may_change(struct mur_console_visit *visit, const struct mur_fetch *fetch, const struct mur_value *job)
 {
     const struct mur_value *owner = mur_value_get(mur_value_at(job, "metadata.annotations"), OWNER);
 
@@ -150,7 +150,7 @@ static bool may_change(struct mur_visit *visit, const struct mur_fetch *fetch, c
 /* The job has come: now it is changed, in the version that it has. */
 static void change_job(struct mur_fetch *fetch, long code)
 {
-    struct mur_visit *visit = fetch->whom;
+    struct mur_console_visit *visit = fetch->whom;
     struct mur_document_error error;
     struct mur_value *job, *patch;
     const char *what = visit->count == 3 ? visit->parts[2] : "delete";
@@ -180,7 +180,7 @@ static void change_job(struct mur_fetch *fetch, long code)
     mur_value_free(job);
 }
 
-static void begin_change(struct mur_visit *visit)
+static void begin_change(struct mur_console_visit *visit)
 {
     char *path = mur_path(jobs(), NULL, mur_console.space, visit->parts[1], NULL);
 
@@ -190,7 +190,7 @@ static void begin_change(struct mur_visit *visit)
 
 /* ---- feeds ---- */
 
-static struct mur_feed *new_feed(struct mur_visit *visit)
+static struct mur_feed *new_feed(struct mur_console_visit *visit)
 {
     struct mur_feed *feed = mur_feed_new(&visit->login);
 
@@ -219,7 +219,7 @@ static void watch(struct mur_feed *feed, const char *kind, const char *event, co
 }
 
 /* Changes of all jobs after the version of a list. */
-static void feed_jobs(struct mur_visit *visit)
+static void feed_jobs(struct mur_console_visit *visit)
 {
     const char *from = mur_visit_option(visit, "from");
     char *query = mur_alloc_text("resourceVersion=%s", from);
@@ -233,7 +233,7 @@ static void feed_jobs(struct mur_visit *visit)
 }
 
 /* One job with its pods and events: what there is, then the changes. */
-static void feed_job(struct mur_visit *visit)
+static void feed_job(struct mur_console_visit *visit)
 {
     const char *name = visit->parts[1];
     struct mur_feed *feed = new_feed(visit);
@@ -255,7 +255,7 @@ static void feed_job(struct mur_visit *visit)
 /* The pod has come: is it one of the job? */
 static void open_log(struct mur_fetch *fetch, long code)
 {
-    struct mur_visit *visit = fetch->whom;
+    struct mur_console_visit *visit = fetch->whom;
     bool is_raw = *mur_visit_option(visit, "download"), has_times = *mur_visit_option(visit, "times");
     const char *tail = mur_visit_option(visit, "tail");
     struct mur_document_error error;
@@ -280,7 +280,7 @@ static void open_log(struct mur_fetch *fetch, long code)
     mur_value_free(pod);
 }
 
-static void feed_log(struct mur_visit *visit)
+static void feed_log(struct mur_console_visit *visit)
 {
     char *path = mur_path(mur_resource_of_kind("Pod"), NULL, mur_console.space, visit->parts[3], NULL);
 
@@ -330,7 +330,7 @@ static bool is_name(const char *text)
     }
 }
 
-static bool fits(const struct mur_visit *visit, const char *pattern)
+static bool fits(const struct mur_console_visit *visit, const char *pattern)
 {
     for (int i = 0; i < visit->count; i++) {
         size_t length = strcspn(pattern, "/");
@@ -345,7 +345,7 @@ static bool fits(const struct mur_visit *visit, const char *pattern)
     return *pattern == '\0';
 }
 
-const struct mur_action *mur_action_find(struct mur_visit *visit)
+const struct mur_action *mur_action_find(struct mur_console_visit *visit)
 {
     char *rest = visit->path + strlen("/console/");
     bool is_known = false;

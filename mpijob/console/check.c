@@ -22,7 +22,7 @@ static void take(void *whom, enum mur_severity severity, int line, const char *t
     mur_value_add(list, finding);
 }
 
-void mur_check_act(struct mur_visit *visit)
+void mur_check_act(struct mur_console_visit *visit)
 {
     struct mur_value *list = mur_value_new(MUR_LIST), *body = mur_value_new(MUR_MAP), *documents;
     struct mur_findings findings = {.file = "", .tells_use = true, .hides_notes = true, .take = take, .whom = list};

@@ -40,7 +40,7 @@ static void raise_limit(void)
     }
 }
 
-static char *find_origin(int port)
+static char *find_origin(void)
 {
     int length = (int)(strrchr(mur_console.listen, ':') - mur_console.listen);
     bool is_any =
@@ -51,7 +51,7 @@ static char *find_origin(int port)
         gethostname(host, sizeof host - 1);
     else
         snprintf(host, sizeof host, "%.*s", length, mur_console.listen);
-    return mur_alloc_text("http%s://%s:%d", mur_console.certificate ? "s" : "", host, port);
+    return mur_alloc_text("http%s://%s:%d", mur_console.certificate ? "s" : "", host, mur_console.port);
 }
 
 /* What `mpijob serve` says goes on to stderr. Returns false when it has ended. */
@@ -89,9 +89,9 @@ static int loop(struct MHD_Daemon *daemon, int signals)
 
 int mur_console_run(void)
 {
-    int port, listener = mur_http_listen(mur_console.listen, &port), signals = catch_signals(), code;
+    int listener = mur_http_listen(mur_console.listen, &mur_console.port), signals = catch_signals(), code;
     struct MHD_Daemon *daemon;
-    char *origin = find_origin(port);
+    char *origin = find_origin();
 
     raise_limit();
     daemon = mur_visits_start(listener);

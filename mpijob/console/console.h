@@ -15,6 +15,7 @@ struct mur_console_plan {
     const char *listen, *token_file, *certificate, *key; /* NULL: not said; certificate and key are PEM texts */
     const char *space;                                   /* the namespace whose jobs are shown */
     long long session;                                   /* seconds until a login expires */
+    int port;                                            /* at which it listens; set when it does */
     struct mur_cluster cluster;
     int serve; /* where `mpijob serve`, which this console has started, says what happens; -1: it has not */
 };
@@ -71,8 +72,8 @@ double mur_steady_clock(void);
 /* ---- visit.c ---- */
 
 /* A request and its answer. */
-struct mur_visit {
-    struct mur_visit *next; /* of those that rest */
+struct mur_console_visit {
+    struct mur_console_visit *next; /* of those that rest */
     struct MHD_Connection *connection;
     const char *method;
     struct mur_login login;
@@ -91,25 +92,26 @@ struct mur_visit {
 struct MHD_Daemon *mur_visits_start(int listener);
 void mur_visits_stop(void); /* none rests any more */
 /* Each answers the visit, if it has not been. */
-void mur_visit_answer(struct mur_visit *visit, int code, struct mur_value *body);
-void mur_visit_answer_text(struct mur_visit *visit, int code, char *json);
-void mur_visit_fail(struct mur_visit *visit, int code, const char *format, ...) __attribute__((format(printf, 3, 4)));
-const char *mur_visit_option(const struct mur_visit *visit, const char *name); /* of the query; "" */
-const char *mur_visit_header(const struct mur_visit *visit, const char *name); /* "" */
-const char *mur_visit_cookie(const struct mur_visit *visit);                   /* NULL */
+void mur_visit_answer(struct mur_console_visit *visit, int code, struct mur_value *body);
+void mur_visit_answer_text(struct mur_console_visit *visit, int code, char *json);
+void mur_visit_fail(struct mur_console_visit *visit, int code, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+const char *mur_visit_option(const struct mur_console_visit *visit, const char *name); /* of the query; "" */
+const char *mur_visit_header(const struct mur_console_visit *visit, const char *name); /* "" */
+const char *mur_visit_cookie(const struct mur_console_visit *visit);                   /* NULL */
 /* Calls the API and, while the visit rests, waits for it. The fetch is freed after `done`. */
-void mur_visit_fetch(struct mur_visit *visit, const char *method, const char *path, const char *type, char *body,
-                     void (*done)(struct mur_fetch *fetch, long code));
+void mur_visit_fetch(struct mur_console_visit *visit, const char *method, const char *path, const char *type,
+                     char *body, void (*done)(struct mur_fetch *fetch, long code));
 
 /* ---- action.c, check.c ---- */
 
 struct mur_action {
     const char *method, *path; /* "*" stands for a name */
     enum mur_role role;
-    void (*act)(struct mur_visit *visit);
+    void (*act)(struct mur_console_visit *visit);
 };
-const struct mur_action *mur_action_find(struct mur_visit *visit); /* NULL, with an answer */
-void mur_check_act(struct mur_visit *visit);                       /* YAML to objects and findings */
+const struct mur_action *mur_action_find(struct mur_console_visit *visit); /* NULL, with an answer */
+void mur_check_act(struct mur_console_visit *visit);                       /* YAML to objects and findings */
 
 /* ---- feed.c ---- */
 

@@ -1,4 +1,4 @@
-# Writes the page's files as C: cmake -DOUT=page.c "-DFILES=a;b" -P embed.cmake
+# Writes the files of the page as C: cmake -DOUT=FILE "-DFILES=a;b" -P embed.cmake
 set(type_html "text/html; charset=utf-8")
 set(type_css "text/css; charset=utf-8")
 set(type_js "text/javascript; charset=utf-8")

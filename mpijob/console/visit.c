@@ -22,7 +22,7 @@ enum {
     CALL_TIME = 30     /* seconds that the API has for an answer */
 };
 
-static struct mur_visit *resting;
+static struct mur_console_visit *resting;
 
 static const char *const guards[][2] = {
     {"Content-Security-Policy", "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; "
@@ -34,14 +34,14 @@ static const char *const guards[][2] = {
     {"Cross-Origin-Resource-Policy", "same-origin"},
 };
 
-const char *mur_visit_option(const struct mur_visit *visit, const char *name)
+const char *mur_visit_option(const struct mur_console_visit *visit, const char *name)
 {
     const char *value = MHD_lookup_connection_value(visit->connection, MHD_GET_ARGUMENT_KIND, name);
 
     return value ? value : "";
 }
 
-const char *mur_visit_header(const struct mur_visit *visit, const char *name)
+const char *mur_visit_header(const struct mur_console_visit *visit, const char *name)
 {
     const char *value = MHD_lookup_connection_value(visit->connection, MHD_HEADER_KIND, name);
 
@@ -54,19 +54,18 @@ static const char *cookie_name(void)
     static char name[64];
 
     if (!*name)
-        snprintf(name, sizeof name, "mpijob-console%.40s", strrchr(mur_console.listen, ':'));
-    name[strlen("mpijob-console")] = '-';
+        snprintf(name, sizeof name, "mpijob-console-%d", mur_console.port);
     return name;
 }
 
-const char *mur_visit_cookie(const struct mur_visit *visit)
+const char *mur_visit_cookie(const struct mur_console_visit *visit)
 {
     return MHD_lookup_connection_value(visit->connection, MHD_COOKIE_KIND, cookie_name());
 }
 
 /* ---- answers ---- */
 
-void mur_visit_answer_text(struct mur_visit *visit, int code, char *json)
+void mur_visit_answer_text(struct mur_console_visit *visit, int code, char *json)
 {
     if (visit->is_answered) {
         free(json);
@@ -77,13 +76,13 @@ void mur_visit_answer_text(struct mur_visit *visit, int code, char *json)
     visit->text = json;
 }
 
-void mur_visit_answer(struct mur_visit *visit, int code, struct mur_value *body)
+void mur_visit_answer(struct mur_console_visit *visit, int code, struct mur_value *body)
 {
     mur_visit_answer_text(visit, code, mur_json_text(body));
     mur_value_free(body);
 }
 
-void mur_visit_fail(struct mur_visit *visit, int code, const char *format, ...)
+void mur_visit_fail(struct mur_console_visit *visit, int code, const char *format, ...)
 {
     struct mur_value *body = mur_value_new(MUR_MAP);
     va_list args;
@@ -121,7 +120,7 @@ static void add_cookie(struct MHD_Response *response, const char *cookie)
     free(text);
 }
 
-static enum MHD_Result send_answer(struct mur_visit *visit)
+static enum MHD_Result send_answer(struct mur_console_visit *visit)
 {
     struct MHD_Response *response;
 
@@ -147,7 +146,7 @@ static enum MHD_Result send_answer(struct mur_visit *visit)
 }
 
 /* Files of the page; they change only with the program. */
-static enum MHD_Result send_file(struct mur_visit *visit, const char *path)
+static enum MHD_Result send_file(struct mur_console_visit *visit, const char *path)
 {
     const struct mur_page_file *file = mur_page_files;
     struct MHD_Response *response;
@@ -171,9 +170,9 @@ static enum MHD_Result send_file(struct mur_visit *visit, const char *path)
 
 /* ---- what an action asks of the API ---- */
 
-static void wake(struct mur_visit *visit)
+static void wake(struct mur_console_visit *visit)
 {
-    struct mur_visit **at = &resting;
+    struct mur_console_visit **at = &resting;
 
     while (*at != visit)
         at = &(*at)->next;
@@ -192,7 +191,7 @@ void mur_visits_stop(void)
 
 static void fetched(struct mur_fetch *fetch, long code)
 {
-    struct mur_visit *visit = fetch->whom;
+    struct mur_console_visit *visit = fetch->whom;
 
     visit->fetch = NULL;
     if (code == 0)
@@ -206,8 +205,8 @@ static void fetched(struct mur_fetch *fetch, long code)
         wake(visit);
 }
 
-void mur_visit_fetch(struct mur_visit *visit, const char *method, const char *path, const char *type, char *body,
-                     void (*done)(struct mur_fetch *fetch, long code))
+void mur_visit_fetch(struct mur_console_visit *visit, const char *method, const char *path, const char *type,
+                     char *body, void (*done)(struct mur_fetch *fetch, long code))
 {
     visit->fetch = mur_fetch_start(method, path, type, body, CALL_TIME);
     visit->fetch->whom = visit;
@@ -218,7 +217,7 @@ void mur_visit_fetch(struct mur_visit *visit, const char *method, const char *pa
 /* ---- requests ---- */
 
 /* A page of another site must not be able to change anything here, even in a browser that is logged in. */
-static bool is_own(const struct mur_visit *visit)
+static bool is_own(const struct mur_console_visit *visit)
 {
     const char *origin = mur_visit_header(visit, "Origin"), *host = mur_visit_header(visit, "Host");
     const char *at = strstr(origin, "://"), *given = mur_visit_header(visit, "X-Change-Token");
@@ -230,7 +229,7 @@ static bool is_own(const struct mur_visit *visit)
     return strcmp(given, visit->login.change_token) == 0;
 }
 
-static void act(struct mur_visit *visit)
+static void act(struct mur_console_visit *visit)
 {
     visit->action = mur_action_find(visit);
     if (!visit->action)
@@ -248,7 +247,7 @@ static void act(struct mur_visit *visit)
         visit->action->act(visit);
 }
 
-static enum MHD_Result answer(struct mur_visit *visit, const char *path)
+static enum MHD_Result answer(struct mur_console_visit *visit, const char *path)
 {
     if (visit->is_answered || visit->stream)
         return send_answer(visit);
@@ -271,7 +270,7 @@ static enum MHD_Result answer(struct mur_visit *visit, const char *path)
 
 /* What is too long, or of nobody that is known, is read and dropped, so that the browser comes to read the answer. A
  * login is short. */
-static enum MHD_Result take_body(struct mur_visit *visit, const char *data, size_t *size)
+static enum MHD_Result take_body(struct mur_console_visit *visit, const char *data, size_t *size)
 {
     size_t length = visit->length + *size;
 
@@ -293,7 +292,7 @@ static enum MHD_Result take_body(struct mur_visit *visit, const char *data, size
 static enum MHD_Result handle(void *whom, struct MHD_Connection *connection, const char *path, const char *method,
                               const char *version, const char *data, size_t *size, void **state)
 {
-    struct mur_visit *visit = *state;
+    struct mur_console_visit *visit = *state;
 
     (void)whom;
     (void)version;
@@ -308,7 +307,7 @@ static enum MHD_Result handle(void *whom, struct MHD_Connection *connection, con
 
 static void finish(void *whom, struct MHD_Connection *connection, void **state, enum MHD_RequestTerminationCode how)
 {
-    struct mur_visit *visit = *state;
+    struct mur_console_visit *visit = *state;
 
     (void)whom;
     (void)connection;

@@ -57,7 +57,7 @@ enum mur_severity { MUR_SEVERITY_ERROR, MUR_SEVERITY_REFUSED, MUR_SEVERITY_NOTE 
 /* Where the findings go. */
 struct mur_findings {
     const char *file;
-    FILE *out;      /* NULL: they are only counted, or taken */
+    FILE *out; /* NULL: they are only counted, or taken */
     void (*take)(void *whom, enum mur_severity severity, int line, const char *text); /* NULL: nobody takes them */
     void *whom;
     bool tells_use; /* also what `mpijob run` does not act on */

@@ -135,7 +135,7 @@ def suspend_and_hurt():
     browser.wait_text('#log', '<img src=x')
     api.check('a worker is killed', api.call('DELETE', '/api/v1/namespaces/default/pods/training-2-worker-0',
                                              {'kind': 'DeleteOptions', 'apiVersion': 'v1', 'gracePeriodSeconds': 0}), 200)
-    browser.wait_text('.failed', 'BackoffLimitExceeded')
+    browser.wait_text('p.failed', 'BackoffLimitExceeded')
     browser.wait_text('#log', 'training-2-worker-0')
     pictures_of('failed')
 
@@ -198,7 +198,7 @@ def many_jobs():
     for i in range(MANY):
         api.check('job %d' % i, api.call('POST', JOBS, job('many-%04d' % i), connection=connection), 201)
     browser.open(link_page + '#/')
-    browser.until('all jobs', lambda: int((browser.text('main .quiet').split() or ['0'])[0]) >= MANY)
+    browser.until('all jobs', lambda: any(int(word) >= MANY for word in browser.text('main .quiet').split() if word.isdigit()))
     assert browser.run('return document.querySelectorAll("tbody tr").length') < 100, 'rows that are not in sight'
     pictures_of('jobs')
     browser.run('const e = document.querySelector(".scroller"); e.scrollTop = e.scrollHeight')

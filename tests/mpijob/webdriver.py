@@ -9,7 +9,7 @@ import tempfile
 import time
 
 ELEMENT = 'element-6066-11e4-a52e-4f735466cecf'
-TIMEOUT = 60
+TIMEOUT = 30
 KEYS = {'enter': '\ue007', 'tab': '\ue004', 'control': '\ue009', 'escape': '\ue00c'}
 
 

@@ -24,6 +24,7 @@ async function request(method, path, options) {
     if (error.name === 'AbortError') throw error;
     throw new Failure(0, null);
   }
+  if (answer.status !== 502) watchers.trouble('');
   if (answer.ok) return answer;
   const body = await answer.json().catch(() => null);
   if (answer.status === 401 && path !== 'login') watchers.lost();
@@ -49,7 +50,6 @@ async function read(path, signal, take) {
   const answer = await request('GET', path, { signal });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
-  watchers.trouble('');
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;

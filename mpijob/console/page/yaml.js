@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Objects as YAML. (The server reads YAML; see check.c.)
 
-const PLAIN = /^[A-Za-z_/][A-Za-z0-9_./:@%+=-]*$/;
+const PLAIN = /^([A-Za-z_/][A-Za-z0-9_./:@%+=-]*|\d+([KMGT]i|m))$/;
 const WORDS = /^(true|false|yes|no|on|off|y|n|null|~|\.inf|\.nan)$/i;
 
 function scalar(value) {
