@@ -293,7 +293,7 @@ static void feed_log(struct mur_console_visit *visit)
 
 /* ---- the table ---- */
 
-static const struct mur_action actions[] = {
+static const struct mur_console_action actions[] = {
     {"POST", "login", MUR_ROLE_NOBODY, log_in},
     {"POST", "logout", MUR_ROLE_LOOK, log_out},
     {"GET", "session", MUR_ROLE_LOOK, show_session},
@@ -345,7 +345,7 @@ static bool fits(const struct mur_console_visit *visit, const char *pattern)
     return *pattern == '\0';
 }
 
-const struct mur_action *mur_action_find(struct mur_console_visit *visit)
+const struct mur_console_action *mur_action_find(struct mur_console_visit *visit)
 {
     char *rest = visit->path + strlen("/console/");
     bool is_known = false;
@@ -357,7 +357,7 @@ const struct mur_action *mur_action_find(struct mur_console_visit *visit)
             mur_visit_fail(visit, 404, "there is no such thing: a part of the path is no name");
             return NULL;
         }
-    for (const struct mur_action *action = actions; action->method; action++)
+    for (const struct mur_console_action *action = actions; action->method; action++)
         if (fits(visit, action->path)) {
             is_known = true;
             if (strcmp(action->method, visit->method) == 0)

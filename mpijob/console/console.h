@@ -82,7 +82,7 @@ struct mur_console_visit {
     int count; /* of parts */
     struct mur_fetch *fetch;
     void (*fetch_done)(struct mur_fetch *fetch, long code);
-    const struct mur_action *action;
+    const struct mur_console_action *action;
     bool rests, is_answered, is_attachment;
     int code;
     char *text, *cookie; /* of the answer; cookie: "" ends the session, NULL leaves it */
@@ -105,13 +105,13 @@ void mur_visit_fetch(struct mur_console_visit *visit, const char *method, const 
 
 /* ---- action.c, check.c ---- */
 
-struct mur_action {
+struct mur_console_action {
     const char *method, *path; /* "*" stands for a name */
     enum mur_role role;
     void (*act)(struct mur_console_visit *visit);
 };
-const struct mur_action *mur_action_find(struct mur_console_visit *visit); /* NULL, with an answer */
-void mur_check_act(struct mur_console_visit *visit);                       /* YAML to objects and findings */
+const struct mur_console_action *mur_action_find(struct mur_console_visit *visit); /* NULL, with an answer */
+void mur_check_act(struct mur_console_visit *visit);                               /* YAML to objects and findings */
 
 /* ---- feed.c ---- */
 
