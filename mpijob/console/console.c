@@ -40,6 +40,12 @@ static void raise_limit(void)
     }
 }
 
+static bool is_local(void)
+{
+    return strncmp(mur_console.listen, "127.", 4) == 0 || strncmp(mur_console.listen, "[::1]:", 6) == 0 ||
+           strncmp(mur_console.listen, "localhost:", 10) == 0;
+}
+
 static char *find_origin(void)
 {
     int length = (int)(strrchr(mur_console.listen, ':') - mur_console.listen);
@@ -101,6 +107,8 @@ int mur_console_run(void)
     else
         mur_users_make(origin);
     mur_say("the console is at %s/, for the namespace %s of %s", origin, mur_console.space, mur_console.cluster.server);
+    if (!mur_console.certificate && !is_local())
+        mur_say("tokens and logs pass unprotected: give --tls-certificate and --tls-key, or put a proxy before it");
     code = loop(daemon, signals);
     mur_visits_stop();
     mur_streams_stop(daemon);

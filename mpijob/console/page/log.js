@@ -91,6 +91,7 @@ export class LogView {
       this.reset();
       return `jobs/${job}/pods/${pod}/log${this.stamped ? '?times=1' : ''}`;
     }, {
+      open: () => fill(this.note, 'The pod has written nothing yet.'),
       log: (text) => { this.lines.add(text, Date.now()); this.changed(); fill(this.note); },
       ended: () => {
         if (this.lines.rest) this.lines.add('\n', Date.now());

@@ -50,6 +50,7 @@ async function read(path, signal, take) {
   const answer = await request('GET', path, { signal });
   const reader = answer.body.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
+  take('open', null);
   for (;;) {
     const { value, done } = await reader.read();
     if (done) return;
@@ -65,14 +66,15 @@ async function read(path, signal, take) {
 
 const HIDDEN = 60000; // ms that a page may be out of sight before its feeds rest: browsers have few connections
 
-// Follows a feed until stop(). begin() resolves to the feed's path, after it has read what there is; on.NAME takes events.
+// Follows a feed until stop(). begin() resolves to the feed's path, after it has read what there is; on.NAME takes events;
+// on.open is called when the feed begins, on.failure with what was refused: it returns false to give up.
 export function follow(begin, on) {
   const state = { stopped: false, abort: null, delay: 0, wake: null, timer: 0 };
   const pause = (ms) => new Promise((resolve) => { state.wake = resolve; setTimeout(resolve, ms); });
   const take = (name, data) => {
     if (state.stopped) return;
     if (name === 'failed') throw new Failure(data.code, data);
-    state.delay = 0;
+    if (name !== 'open') state.delay = 0;
     if (name === 'ended') state.stopped = true;
     if (on[name]) on[name](data);
   };
