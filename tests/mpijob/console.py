@@ -280,7 +280,9 @@ def expires():
     ada = Visitor(TOKENS['ada'])
     feed = ada.feed('/console/jobs/none/feed')
     ada.want(200, 'GET', '/console/session')
+    end = time.monotonic() + 60
     while ada.ask('GET', '/console/session')[0] == 200:
+        assert time.monotonic() < end, 'the session does not expire'
         time.sleep(0.2)
     ada.want(401, 'GET', '/console/jobs')
     feed.read()  # the feed ends with the session
