@@ -30,6 +30,18 @@ static const char usage[] =
     "    --cert FILE --key FILE           its certificate; without it, it makes its own\n"
     "    --image, --restart-delay, --no-namespaces     as for run\n"
     "    --no-controller                  another controller acts on the jobs\n"
+    "mpijob console [OPTION...]           a web page for MPI jobs; it starts mpijob serve if nothing says where the "
+    "API\n"
+    "                                     is\n"
+    "    --listen HOST:PORT               where it listens (default 127.0.0.1:8080)\n"
+    "    --api URL, --kubeconfig FILE     the cluster; also $KUBECONFIG\n"
+    "    --namespace NAMESPACE            whose jobs it shows (default: the kubeconfig's)\n"
+    "    --token-file FILE                who may use it: lines of ROLE TOKEN [NAME], where the role is look, submit "
+    "or\n"
+    "                                     administer (default: it makes a token of each at its start)\n"
+    "    --session SECONDS                until a login expires (default 28800)\n"
+    "    --tls-certificate FILE --tls-key FILE     without them it speaks plain HTTP\n"
+    "    --data, --image, --restart-delay, --no-namespaces     of the serve that it starts\n"
     "mpijob controller [OPTION...]        acts on the MPIJobs of a cluster\n"
     "    --kubeconfig FILE                the cluster (default: $KUBECONFIG, or the pod's own account)\n"
     "    --namespace NAMESPACE            only of its jobs; --lease-namespace NAMESPACE has the Lease\n"
@@ -42,6 +54,8 @@ static const char usage[] =
 static int serve(const char *command, int count, char **words)
 {
 #ifdef MUR_HAVE_API
+    if (strcmp(command, "console") == 0)
+        return mur_cli_console(count, words);
     return strcmp(command, "serve") == 0 ? mur_cli_serve(count, words) : mur_cli_controller(count, words);
 #else
     (void)command;
@@ -71,7 +85,7 @@ int main(int count, char **words)
         return mur_cli_validate(count - 2, words + 2);
     if (strcmp(words[1], "run") == 0)
         return mur_cli_run(count - 2, words + 2);
-    if (strcmp(words[1], "serve") == 0 || strcmp(words[1], "controller") == 0)
+    if (strcmp(words[1], "serve") == 0 || strcmp(words[1], "controller") == 0 || strcmp(words[1], "console") == 0)
         return serve(words[1], count - 2, words + 2);
     for (int i = 0; asked[i]; i++)
         if (strcmp(words[1], asked[i]) == 0)

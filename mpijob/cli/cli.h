@@ -11,6 +11,7 @@ int mur_cli_validate(int count, char **words);
 int mur_cli_run(int count, char **words);
 int mur_cli_controller(int count, char **words);
 int mur_cli_serve(int count, char **words);                    /* only where the API's libraries are: MUR_HAVE_API */
+int mur_cli_console(int count, char **words);                  /* likewise */
 int mur_cli_ask(const char *command, int count, char **words); /* of a job that runs */
 
 struct mur_image;
@@ -20,7 +21,5 @@ char *mur_cli_program_folder(void); /* where mpijob lies; the caller's to free *
 double mur_cli_seconds(const char *option, const char *text);
 /* The documents of a file, "-" for standard input; ends the program if it cannot be read or is no YAML. */
 struct mur_value *mur_cli_read(const char *path);
-/* Checks all documents of a file; the findings go to findings->out. */
-void mur_cli_check(const struct mur_value *documents, struct mur_findings *findings);
 
 #endif

@@ -35,16 +35,3 @@ struct mur_value *mur_cli_read(const char *path)
     }
     return documents;
 }
-
-void mur_cli_check(const struct mur_value *documents, struct mur_findings *findings)
-{
-    if (documents->count == 0)
-        mur_finding(findings, MUR_SEVERITY_ERROR, 1, "no objects are in the file");
-    for (int i = 0; i < documents->count; i++) {
-        int errors = findings->errors;
-
-        mur_schema_check(documents->members[i].value, findings);
-        if (findings->errors == errors)
-            mur_rules_check(documents->members[i].value, findings);
-    }
-}

@@ -371,7 +371,7 @@ static void load(void)
     struct mur_value *documents = mur_cli_read(run.file);
     struct mur_findings findings = {.file = run.file, .out = stderr, .tells_use = true};
 
-    mur_cli_check(documents, &findings);
+    mur_documents_check(documents, &findings);
     if (findings.errors || findings.refused)
         mur_quit(MUR_EXIT_TROUBLE, "%s is not run", run.file);
     mur_store_start(&run.store);

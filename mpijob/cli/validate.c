@@ -22,7 +22,7 @@ int mur_cli_validate(int count, char **words)
             mur_quit(MUR_EXIT_USAGE, "validate: unknown option %s; it takes --quiet and files", words[i]);
         files++;
         documents = mur_cli_read(words[i]);
-        mur_cli_check(documents, &findings);
+        mur_documents_check(documents, &findings);
         mur_value_free(documents);
         errors += findings.errors;
         if (findings.errors == 0)

@@ -21,7 +21,8 @@ struct mur_cluster {
 /* From a kubeconfig; without one from $KUBECONFIG, the pod's own account, or ~/.kube/config. Ends the program if there
  * is nothing of that, or if it asks for what is not supported. */
 void mur_cluster_load(struct mur_cluster *cluster, const char *kubeconfig);
-bool mur_cluster_is_named(void); /* $KUBECONFIG says where the API is */
+bool mur_cluster_is_named(void);       /* $KUBECONFIG says where the API is */
+char *mur_text_read(const char *path); /* the file, or NULL; the caller's to free */
 void mur_cluster_setup(const struct mur_cluster *cluster, CURL *handle, struct curl_slist **headers);
 
 struct mur_answer {

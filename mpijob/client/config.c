@@ -12,7 +12,7 @@
 
 #define ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount"
 
-static char *read_text(const char *path)
+char *mur_text_read(const char *path)
 {
     FILE *file = fopen(path, "re");
     char *text = NULL;
@@ -54,7 +54,7 @@ static char *read_pem(const struct mur_value *map, const char *name, const char 
     } else if (file) {
         path = *file == '/' || !slash ? mur_alloc_text("%s", file)
                                       : mur_alloc_text("%.*s/%s", (int)(slash - config_path), config_path, file);
-        text = read_text(path);
+        text = mur_text_read(path);
         if (!text)
             mur_quit(MUR_EXIT_USAGE, "%s: cannot read %s: %s", config_path, path, strerror(errno));
         free(path);
@@ -98,7 +98,7 @@ static void take_config(struct mur_cluster *to, const struct mur_value *config, 
 
 static void read_config(struct mur_cluster *cluster, const char *path)
 {
-    char *text = read_text(path);
+    char *text = mur_text_read(path);
     struct mur_document_error error;
     struct mur_value *documents;
 
@@ -122,8 +122,8 @@ static bool take_account(struct mur_cluster *cluster)
         return false;
     cluster->server = mur_alloc_text(strchr(host, ':') ? "https://[%s]:%s" : "https://%s:%s", host, port);
     cluster->token_file = mur_alloc_text(ACCOUNT "/token");
-    cluster->authority = read_text(ACCOUNT "/ca.crt");
-    cluster->space = read_text(ACCOUNT "/namespace");
+    cluster->authority = mur_text_read(ACCOUNT "/ca.crt");
+    cluster->space = mur_text_read(ACCOUNT "/namespace");
     return true;
 }
 
@@ -170,7 +170,7 @@ static void set_blob(CURL *handle, CURLoption option, const char *text)
 
 void mur_cluster_setup(const struct mur_cluster *cluster, CURL *handle, struct curl_slist **headers)
 {
-    char *token = cluster->token_file ? read_text(cluster->token_file) : NULL, *bearer;
+    char *token = cluster->token_file ? mur_text_read(cluster->token_file) : NULL, *bearer;
     const char *used = token ? token : cluster->token;
 
     if (token)

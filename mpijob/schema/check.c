@@ -14,19 +14,24 @@ void mur_finding(struct mur_findings *findings, enum mur_severity severity, int 
     static const char *const names[] = {"error", "refused", "note"};
     int *counts[] = {&findings->errors, &findings->refused, &findings->notes};
     va_list args;
+    char *text;
 
     if (severity != MUR_SEVERITY_ERROR && !findings->tells_use)
         return;
     if (severity == MUR_SEVERITY_NOTE && findings->hides_notes)
         return;
     ++*counts[severity];
-    if (!findings->out)
+    if (!findings->out && !findings->take)
         return;
-    fprintf(findings->out, "%s:%d: %s: ", findings->file, line, names[severity]);
     va_start(args, format);
-    vfprintf(findings->out, format, args);
+    if (vasprintf(&text, format, args) < 0)
+        text = mur_alloc_text("no memory for the text");
     va_end(args);
-    fputc('\n', findings->out);
+    if (findings->out)
+        fprintf(findings->out, "%s:%d: %s: %s\n", findings->file, line, names[severity], text);
+    if (findings->take)
+        findings->take(findings->whom, severity, line, text);
+    free(text);
 }
 
 const struct mur_schema *mur_schema_of(const struct mur_value *object)
@@ -283,4 +288,17 @@ void mur_schema_check(const struct mur_value *object, struct mur_findings *findi
     else
         mur_finding(findings, MUR_SEVERITY_NOTE, object->line, "a %s of %s is not looked at",
                     mur_value_string(object, "kind", ""), mur_value_string(object, "apiVersion", ""));
+}
+
+void mur_documents_check(const struct mur_value *documents, struct mur_findings *findings)
+{
+    if (documents->count == 0)
+        mur_finding(findings, MUR_SEVERITY_ERROR, 1, "no objects are in the file");
+    for (int i = 0; i < documents->count; i++) {
+        int errors = findings->errors;
+
+        mur_schema_check(documents->members[i].value, findings);
+        if (findings->errors == errors)
+            mur_rules_check(documents->members[i].value, findings);
+    }
 }

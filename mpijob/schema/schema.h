@@ -57,7 +57,9 @@ enum mur_severity { MUR_SEVERITY_ERROR, MUR_SEVERITY_REFUSED, MUR_SEVERITY_NOTE 
 /* Where the findings go. */
 struct mur_findings {
     const char *file;
-    FILE *out;      /* NULL: they are only counted */
+    FILE *out; /* NULL: they are only counted, or taken */
+    void (*take)(void *whom, enum mur_severity severity, int line, const char *text); /* NULL: nobody takes them */
+    void *whom;
     bool tells_use; /* also what `mpijob run` does not act on */
     bool hides_notes;
     int errors, refused, notes;
@@ -71,6 +73,8 @@ void mur_fields_check(const struct mur_value *object, const struct mur_field *fi
                       struct mur_findings *findings);
 void mur_schema_check(const struct mur_value *object, struct mur_findings *findings);
 void mur_rules_check(const struct mur_value *object, struct mur_findings *findings); /* of an object without errors */
+/* All documents of a file, against tables and rules. */
+void mur_documents_check(const struct mur_value *documents, struct mur_findings *findings);
 
 /* 500m and 4Gi as numbers; a negative number if it is no quantity. */
 double mur_quantity(const char *text);

@@ -2,14 +2,9 @@
 /* Requests and answers over HTTP: see http.h. */
 #include "mpijob/server/http.h"
 
-#include <errno.h>
 #include <microhttpd.h>
-#include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include "launch/alloc.h"
 #include "launch/say.h"
@@ -21,9 +16,8 @@ enum {
     LONGEST_BODY = 3 << 20,     /* bytes; as the API server has it */
     LONGEST_REFUSED = 64 << 20, /* a longer body than this is not even read to its end */
     CONNECTIONS = 1000,
-    IDLE = 90,          /* seconds until a connection that says nothing is closed */
-    MEMORY = 256 << 10, /* of a connection, for its headers and its URL */
-    BLOCK = 16 << 10    /* of a stream */
+    IDLE = 90,         /* seconds until a connection that says nothing is closed */
+    MEMORY = 256 << 10 /* of a connection, for its headers and its URL */
 };
 
 /* One request while it comes in. */
@@ -43,10 +37,9 @@ struct upgraded {
 
 static struct {
     struct MHD_Daemon *daemon;
-    int events, listener;
-    struct mur_http_stream *streams;
+    int listener;
     struct upgraded *upgraded;
-} http = {.events = -1};
+} http;
 
 static const char *header(void *connection, const char *name)
 {
@@ -88,60 +81,13 @@ static enum MHD_Result send_reply(struct MHD_Connection *connection, struct mur_
     return send_text(connection, reply->code, "application/json", text);
 }
 
-/* ---- streams ---- */
-
-static ssize_t stream_read(void *whom, uint64_t position, char *to, size_t room)
-{
-    struct mur_http_stream *stream = whom;
-    struct epoll_event event = {.events = EPOLLRDHUP, .data.ptr = stream};
-    ssize_t got;
-
-    (void)position;
-    if (stream->is_lost)
-        return MHD_CONTENT_READER_END_WITH_ERROR;
-    got = stream->read(stream, to, room);
-    if (got < 0)
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    if (got == 0) {
-        stream->is_resting = true;
-        MHD_suspend_connection(stream->connection);
-        epoll_ctl(http.events, EPOLL_CTL_ADD, stream->fd, &event);
-    }
-    return got;
-}
-
-static void stream_free(void *whom)
-{
-    struct mur_http_stream *stream = whom, **at = &http.streams;
-
-    while (*at != stream)
-        at = &(*at)->next;
-    *at = stream->next;
-    stream->free(stream);
-}
-
-static void wake_stream(struct mur_http_stream *stream)
-{
-    epoll_ctl(http.events, EPOLL_CTL_DEL, stream->fd, NULL);
-    stream->is_resting = false;
-    MHD_resume_connection(stream->connection);
-}
-
 static enum MHD_Result send_stream(struct MHD_Connection *connection, struct mur_http_stream *stream)
 {
-    struct MHD_Response *response;
+    struct MHD_Response *response = mur_stream_response(connection, stream);
     enum MHD_Result result;
 
-    stream->connection = connection;
-    stream->fd = MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
-    stream->next = http.streams;
-    http.streams = stream;
-    response = MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK, stream_read, stream, stream_free);
-    if (!response) {
-        stream_free(stream);
+    if (!response)
         return MHD_NO;
-    }
-    MHD_add_response_header(response, "Content-Type", stream->content_type);
     result = MHD_queue_response(connection, 200, response);
     MHD_destroy_response(response);
     return result;
@@ -341,39 +287,11 @@ static void finish(void *whom, struct MHD_Connection *connection, void **state, 
 
 /* ---- the daemon ---- */
 
-static int listen_at(const char *address, int *port)
-{
-    const char *colon = strrchr(address, ':');
-    struct addrinfo hints = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
-    char *host = mur_alloc_text("%.*s", colon ? (int)(colon - address) : 0, address);
-    struct sockaddr_storage own;
-    socklen_t length = sizeof own;
-    int fd = -1, yes = 1, code;
-
-    if (!colon)
-        mur_quit(MUR_EXIT_USAGE, "--listen %s: HOST:PORT is expected", address);
-    code = getaddrinfo(*host ? host : NULL, colon + 1, &hints, &found);
-    if (code)
-        mur_quit(MUR_EXIT_USAGE, "--listen %s: %s", address, gai_strerror(code));
-    fd = socket(found->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    if (fd < 0 || bind(fd, found->ai_addr, found->ai_addrlen) < 0 || listen(fd, 256) < 0 ||
-        getsockname(fd, (struct sockaddr *)&own, &length) < 0)
-        mur_quit(MUR_EXIT_TROUBLE, "cannot listen at %s: %s", address, strerror(errno));
-    *port = ntohs(own.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&own)->sin6_port
-                                            : ((struct sockaddr_in *)&own)->sin_port);
-    freeaddrinfo(found);
-    free(host);
-    return fd;
-}
-
 int mur_http_start(const char *address, const char *certificate, const char *key)
 {
-    struct epoll_event event = {.events = EPOLLIN};
     int port;
 
-    http.listener = listen_at(address, &port);
-    http.events = epoll_create1(EPOLL_CLOEXEC);
+    http.listener = mur_http_listen(address, &port);
     http.daemon = MHD_start_daemon(
         MHD_USE_EPOLL | MHD_USE_TLS | MHD_ALLOW_SUSPEND_RESUME | MHD_ALLOW_UPGRADE, 0, NULL, NULL, handle, NULL,
         MHD_OPTION_LISTEN_SOCKET, http.listener, MHD_OPTION_HTTPS_MEM_CERT, certificate, MHD_OPTION_HTTPS_MEM_KEY, key,
@@ -381,24 +299,19 @@ int mur_http_start(const char *address, const char *certificate, const char *key
         MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)MEMORY, MHD_OPTION_NOTIFY_COMPLETED, finish, NULL, MHD_OPTION_END);
     if (!http.daemon)
         mur_quit(MUR_EXIT_TROUBLE, "HTTP cannot be served: is the certificate one, and the key its own?");
-    epoll_ctl(http.events, EPOLL_CTL_ADD, MHD_get_daemon_info(http.daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd, &event);
+    mur_streams_start(http.daemon);
     return port;
 }
 
 void mur_http_stop(void)
 {
-    for (struct mur_http_stream *stream = http.streams; stream; stream = stream->next) {
-        stream->is_lost = true;
-        if (stream->is_resting)
-            wake_stream(stream);
-    }
-    MHD_run(http.daemon);
+    mur_streams_stop(http.daemon);
     MHD_stop_daemon(http.daemon);
 }
 
 int mur_http_descriptor(void)
 {
-    return http.events;
+    return mur_streams_descriptor();
 }
 
 /* libmicrohttpd does not always say when it can pass on bytes of an upgraded connection, so it is asked again. */
@@ -410,28 +323,7 @@ double mur_http_due(void)
     return http.upgraded && (seconds < 0 || seconds > UPGRADED_TICK) ? UPGRADED_TICK : seconds;
 }
 
-/* Clients that have hung up while their stream rested. */
-static void find_lost(void)
-{
-    struct epoll_event events[64];
-    int count = epoll_wait(http.events, events, 64, 0);
-
-    for (int i = 0; i < count; i++) {
-        struct mur_http_stream *stream = events[i].data.ptr;
-
-        if (stream) {
-            stream->is_lost = true;
-            wake_stream(stream);
-        }
-    }
-}
-
 void mur_http_step(double now)
 {
-    find_lost();
-    MHD_run(http.daemon);
-    for (struct mur_http_stream *stream = http.streams; stream; stream = stream->next)
-        if (stream->is_resting && stream->is_ready(stream, now))
-            wake_stream(stream);
-    MHD_run(http.daemon);
+    mur_streams_step(http.daemon, now);
 }

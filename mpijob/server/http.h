@@ -1,25 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* HTTP, by libmicrohttpd in the one thread: requests in, answers out, and answers that go on.
- *
- * A stream is an answer whose end is not known. The library asks for its next bytes; when there are none, the
- * connection rests until mur_http_step finds that the stream is ready. */
+/* HTTP, by libmicrohttpd in the one thread: requests in, answers out, and answers that go on (mpijob/http/). */
 #ifndef MUR_MPIJOB_HTTP_H
 #define MUR_MPIJOB_HTTP_H
 
 #include <sys/types.h>
 
+#include "mpijob/http/stream.h"
 #include "mpijob/server/server.h"
-
-struct mur_http_stream {
-    struct mur_http_stream *next;
-    void *connection;
-    int fd; /* of the connection, watched for its end while the stream rests */
-    bool is_resting, is_lost;
-    const char *content_type;
-    ssize_t (*read)(struct mur_http_stream *stream, char *to, size_t room); /* 0: nothing now; -1: the end */
-    bool (*is_ready)(const struct mur_http_stream *stream, double now);
-    void (*free)(struct mur_http_stream *stream);
-};
 
 /* Listens at "HOST:PORT" with a certificate and its key, as PEM texts; ends the program if that does not work. Returns
  * the port. */

@@ -35,8 +35,8 @@ LAUNCHER = [
 
 MPIJOB = [
     {'mpijob.c', 'cli'},
-    {'node', 'controller', 'server'},
-    {'runner', 'client'},
+    {'node', 'controller', 'server', 'console'},
+    {'runner', 'client', 'http'},
     {'reconcile'},
     {'store'},
     {'schema', 'api'},

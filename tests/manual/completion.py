@@ -54,6 +54,7 @@ def check_bash(folder):
     expect("behind ':'", by_bash('./program', '-l', ':', '-map-', folder=folder), ['-map-by'])
     expect('mpijob s', by_bash('s', folder=folder, program='mpijob'), ['serve', 'suspend'])
     expect('mpijob serve --c', by_bash('serve', '--c', folder=folder, program='mpijob'), ['--cert'])
+    expect('mpijob console --tls-k', by_bash('console', '--tls-k', folder=folder, program='mpijob'), ['--tls-key'])
     expect('mpijob run --set', by_bash('run', '--set', folder=folder, program='mpijob'), ['--set-status'])
     expect('mpijob logs --f', by_bash('logs', '--f', folder=folder, program='mpijob'), ['--follow'])
     expect('mpijob run h', by_bash('run', 'h', folder=folder, program='mpijob'), ['hosts one'])

@@ -11,7 +11,7 @@ FILES = ('validate', 'run')  # commands whose other words are files
 
 def options():
     """The options of each command: (name, what its value is called or '')."""
-    found = {name: [] for name in ('validate', 'run', 'serve', 'controller') + OTHERS}
+    found = {name: [] for name in ('validate', 'run', 'serve', 'console', 'controller') + OTHERS}
     found['validate'].append(('--quiet', ''))
     commands = ()
     for line in (PROSE / 'mpijob.txt').read_text().splitlines():
@@ -19,7 +19,7 @@ def options():
         item = re.match(r'- (`-.*?):', line)
         if heading:
             words = (heading.group(1) or '').lower()
-            commands = OTHERS if words == 'the other commands' else tuple(re.findall(r'run|serve|controller', words))
+            commands = OTHERS if words == 'the other commands' else tuple(re.findall(r'run|serve|console|controller', words))
         for command in commands if item else ():
             if 'validate' in line:
                 continue
