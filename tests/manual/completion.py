@@ -70,12 +70,13 @@ def check_zsh(folder):
              'autoload +X _mpiexec && print loaded'
     expect('zsh', run(['zsh', '-f', '-c', script, 'zsh', SHARE / 'zsh/site-functions'], cwd=folder),
            ['_mpiexec _mpiexec', 'loaded'])
-    # A terminal of its own, in which zsh completes: keys go in, what it shows comes out.
+    # A terminal of its own, in which zsh completes: keys go in, what it shows comes out. Keys that come before zsh reads
+    # them are first echoed by the terminal, with ^A for that key: that line is not the result.
     keys = "zpty z zsh -f; zpty -w z 'PS1=; fpath=('$1' $fpath); autoload -Uz compinit; compinit -D -u'; " \
            "zpty -w z 'zstyle \":completion:*\" list-prompt \"\"; LISTMAX=9999; print rea''dy'; " \
            "while zpty -r z line && [[ $line != ready* ]]; do :; done; " \
            "zpty -n -w z $'mpiexec -bind-to co\\t ./x\\C-a print -r -- \\n'; " \
-           "while zpty -r z line; do [[ $line == mpiexec* ]] && break; done; print -r -- ${line%%$'\\r'*}; zpty -d z"
+           "while zpty -r z line; do [[ $line == mpiexec* && $line != *^A* ]] && break; done; print -r -- ${line%%$'\\r'*}; zpty -d z"
     got = run(['zsh', '-f', '-c', 'zmodload zsh/zpty; ' + keys, 'zsh', SHARE / 'zsh/site-functions'], cwd=folder,
               timeout=60)
     if not any(line.split()[:3] == ['mpiexec', '-bind-to', 'core'] for line in got):
