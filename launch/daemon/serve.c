@@ -18,6 +18,7 @@
 #include "launch/alloc.h"
 #include "launch/daemon/daemon.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 
 enum { TICK_MS = 500, UNPROVEN_MAX = 256, SILENT_MS = 100, FAREWELL_MS = 1000 };
 
@@ -163,17 +164,9 @@ static void visitor_came(void *owner, int fd)
 
 static void watch_signals(struct mur_daemon *daemon)
 {
-    sigset_t set;
+    static const int signals[] = {SIGCHLD, SIGHUP, SIGTERM, SIGINT, 0};
 
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGHUP);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGINT);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    signal(SIGPIPE, SIG_IGN);
-    daemon->signals =
-        (struct mur_watch){.fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK), .ready = signal_came, .owner = daemon};
+    daemon->signals = (struct mur_watch){.fd = mur_signals_open(signals), .ready = signal_came, .owner = daemon};
     if (daemon->signals.fd < 0)
         mur_quit(MUR_EXIT_TROUBLE, "cannot receive signals: %s", strerror(errno));
     mur_loop_watch(&daemon->loop, &daemon->signals, EPOLLIN);

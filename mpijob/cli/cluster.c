@@ -8,6 +8,7 @@
 #include "launch/alloc.h"
 #include "launch/say.h"
 #include "mpijob/client/client.h"
+#include "mpijob/reconcile/reconcile.h"
 
 static struct mur_cluster cluster;
 
@@ -43,23 +44,9 @@ static struct mur_value *get(const struct mur_resource *resource, const char *sp
     return object;
 }
 
-/* The most telling of the conditions that hold. */
-static const char *state_of(const struct mur_value *job)
-{
-    static const char *const order[] = {"Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"};
-    const struct mur_value *list = mur_value_at(job, "status.conditions");
-
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < mur_value_count(list); j++)
-            if (strcmp(mur_value_string(list->members[j].value, "type", ""), order[i]) == 0 &&
-                strcmp(mur_value_string(list->members[j].value, "status", ""), "True") == 0)
-                return order[i];
-    return "";
-}
-
 static void print_job(const struct mur_value *job)
 {
-    printf("mpijob/%-33s %-10s\n", mur_value_string(job, "metadata.name", ""), state_of(job));
+    printf("mpijob/%-33s %-10s\n", mur_value_string(job, "metadata.name", ""), mur_conditions_state(job));
 }
 
 static void print_pods(const char *space, const char *name)

@@ -15,6 +15,7 @@
 
 #include "launch/alloc.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 #include "mpijob/cli/cli.h"
 #include "mpijob/cli/place.h"
 #include "mpijob/reconcile/reconcile.h"
@@ -133,23 +134,10 @@ static bool reconcile(double *wake)
     return has_changed;
 }
 
-static const char *true_condition(void)
-{
-    static const char *const order[] = {"Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"};
-    const struct mur_value *list = mur_value_at(job(), "status.conditions");
-
-    for (int i = 0; i < 6; i++)
-        for (int j = 0; j < mur_value_count(list); j++)
-            if (strcmp(mur_value_string(list->members[j].value, "type", ""), order[i]) == 0 &&
-                strcmp(mur_value_string(list->members[j].value, "status", ""), "True") == 0)
-                return order[i];
-    return "";
-}
-
 static int tell_pods(FILE *out)
 {
     fprintf(out, "%-40s %-10s %s\n", "NAME", "STATUS", "RESTARTS");
-    fprintf(out, "mpijob/%-33s %-10s\n", run.name, true_condition());
+    fprintf(out, "mpijob/%-33s %-10s\n", run.name, mur_conditions_state(job()));
     for (int i = 0; i < run.store.objects->count; i++) {
         const struct mur_value *object = run.store.objects->members[i].value;
         const struct mur_value *list = mur_value_at(object, "status.containerStatuses");
@@ -225,14 +213,14 @@ static void remember_code(void)
 
 static int exit_code(void)
 {
-    if (strcmp(true_condition(), "Succeeded") == 0)
+    if (strcmp(mur_conditions_state(job()), "Succeeded") == 0)
         return 0;
     return run.launcher_code ? run.launcher_code : MUR_EXIT_TROUBLE;
 }
 
 static bool has_finished(void)
 {
-    const char *condition = true_condition();
+    const char *condition = mur_conditions_state(job());
 
     return strcmp(condition, "Succeeded") == 0 || strcmp(condition, "Failed") == 0;
 }
@@ -417,20 +405,6 @@ static void take_place(void)
     mur_runner_end(&run.runner); /* what a run that was killed has left there */
 }
 
-static int catch_signals(void)
-{
-    sigset_t set;
-
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigaddset(&set, SIGHUP);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int mur_cli_run(int count, char **words)
 {
     int code, signals;
@@ -441,7 +415,7 @@ int mur_cli_run(int count, char **words)
     take_place();
     code = mur_runner_start(&run.runner, run.wants_namespaces);
     mur_keys_make(run.runner.folder, &run.private_key, &run.public_key);
-    signals = catch_signals();
+    signals = mur_signals_open((const int[]){SIGCHLD, SIGINT, SIGTERM, SIGHUP, 0});
     if (code == 0) {
         follow(signals);
         code = run.interrupts ? 128 + run.interrupt : exit_code();

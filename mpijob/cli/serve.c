@@ -19,6 +19,7 @@
 
 #include "launch/alloc.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 #include "mpijob/cli/cli.h"
 #include "mpijob/controller/controller.h"
 #include "mpijob/document/base64.h"
@@ -283,19 +284,6 @@ static void read_words(int count, char **words)
         mur_quit(MUR_EXIT_USAGE, "serve: --cert and --key belong together");
 }
 
-static int catch_signals(void)
-{
-    sigset_t set;
-
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 /* ---- node and controller ---- */
 
 /* Of two that come after each other the second waits until the first is really gone. */
@@ -464,7 +452,7 @@ int mur_cli_serve(int count, char **words)
     serve.controller_token = make_token();
     mur_access_add(serve.node_token, "system:node", "system:masters");
     mur_access_add(serve.controller_token, "mpijob-controller", "mpijob:controllers");
-    signals = catch_signals();
+    signals = mur_signals_open((const int[]){SIGCHLD, SIGINT, SIGTERM, 0});
     serve.port = mur_http_start(serve.listen, serve.certificate_text, key);
     write_kubeconfig(token);
     mur_say("serves the API at https://%s:%d; KUBECONFIG=%s/kubeconfig", serve.host, serve.port, serve.folder);

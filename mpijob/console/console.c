@@ -4,30 +4,18 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "launch/alloc.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 #include "mpijob/console/console.h"
 
 #define TICK 1.0 /* seconds: expiry of sessions, and beats of feeds */
 
 struct mur_console_plan mur_console;
-
-static int catch_signals(void)
-{
-    sigset_t set;
-
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
 
 /* Each browser that looks takes two descriptors or more. */
 static void raise_limit(void)
@@ -95,7 +83,8 @@ static int loop(struct MHD_Daemon *daemon, int signals)
 
 int mur_console_run(void)
 {
-    int listener = mur_http_listen(mur_console.listen, &mur_console.port), signals = catch_signals(), code;
+    int listener = mur_http_listen(mur_console.listen, &mur_console.port),
+        signals = mur_signals_open((const int[]){SIGINT, SIGTERM, 0}), code;
     struct MHD_Daemon *daemon;
     char *origin = find_origin();
 

@@ -6,11 +6,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "launch/alloc.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 #include "mpijob/reconcile/reconcile.h"
 #include "mpijob/runner/runner.h"
 
@@ -314,21 +314,10 @@ static void make_keys(void)
     rmdir(folder);
 }
 
-static int catch_end(void)
-{
-    sigset_t set;
-
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int mur_controller_run(const struct mur_controller_plan *plan)
 {
-    struct curl_waitfd signals = {.fd = catch_end(), .events = CURL_WAIT_POLLIN};
+    struct curl_waitfd signals = {.fd = mur_signals_open((const int[]){SIGINT, SIGTERM, 0}),
+                                  .events = CURL_WAIT_POLLIN};
 
     controller.plan = plan;
     make_keys();

@@ -15,6 +15,7 @@
 
 #include "launch/alloc.h"
 #include "launch/say.h"
+#include "launch/signals.h"
 
 enum { WATCHES = 3, MOST_POLLED = 4096, LOOK_AGAIN = 1, LONGEST_WAIT = 60 }; /* the last two are seconds */
 
@@ -404,22 +405,9 @@ static void make_watches(void)
     node.watches[0].query = mur_alloc_text("fieldSelector=spec.nodeName%%3D%s", node.plan->name);
 }
 
-static int catch_signals(void)
-{
-    sigset_t set;
-
-    signal(SIGPIPE, SIG_IGN);
-    sigemptyset(&set);
-    sigaddset(&set, SIGCHLD);
-    sigaddset(&set, SIGINT);
-    sigaddset(&set, SIGTERM);
-    sigprocmask(SIG_BLOCK, &set, NULL);
-    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 int mur_node_run(const struct mur_node_plan *plan)
 {
-    int signals = catch_signals();
+    int signals = mur_signals_open((const int[]){SIGCHLD, SIGINT, SIGTERM, 0});
 
     node.plan = plan;
     make_watches();

@@ -36,6 +36,9 @@ struct mur_actions {
 void mur_reconcile(const struct mur_observed *observed, struct mur_actions *plan);
 void mur_plan_free(struct mur_actions *plan);
 
+/* The type of the most telling of the conditions that hold; empty: none does. */
+const char *mur_conditions_state(const struct mur_value *job);
+
 /* The conditions that a change of a job's status has brought, and that are true. */
 void mur_conditions_tell(const struct mur_value *before, const struct mur_value *after,
                          void (*tell)(void *whom, const struct mur_value *condition), void *whom);

@@ -14,6 +14,19 @@ const struct mur_value *mur_condition_of(const struct mur_value *job, const char
     return NULL;
 }
 
+const char *mur_conditions_state(const struct mur_value *job)
+{
+    static const char *const order[] = {"Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"};
+    const struct mur_value *list = mur_value_at(job, "status.conditions");
+
+    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+        for (int j = 0; j < mur_value_count(list); j++)
+            if (strcmp(mur_value_string(list->members[j].value, "type", ""), order[i]) == 0 &&
+                strcmp(mur_value_string(list->members[j].value, "status", ""), "True") == 0)
+                return order[i];
+    return "";
+}
+
 /* Which conditions a new one leaves: it replaces its own kind; Running and Restarting exclude each other. */
 static bool stays(const char *type, const char *new_type)
 {

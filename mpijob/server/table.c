@@ -5,6 +5,7 @@
 #include <time.h>
 
 #include "launch/alloc.h"
+#include "mpijob/reconcile/reconcile.h"
 #include "mpijob/server/server.h"
 #include "mpijob/store/store.h"
 
@@ -55,15 +56,7 @@ static char *age_of(const struct mur_value *object)
 
 static char *job_state(const struct mur_value *object)
 {
-    static const char *const order[] = {"Failed", "Succeeded", "Suspended", "Restarting", "Running", "Created"};
-    const struct mur_value *list = mur_value_at(object, "status.conditions");
-
-    for (size_t i = 0; i < sizeof order / sizeof *order; i++)
-        for (int j = 0; j < mur_value_count(list); j++)
-            if (strcmp(mur_value_string(list->members[j].value, "type", ""), order[i]) == 0 &&
-                strcmp(mur_value_string(list->members[j].value, "status", ""), "True") == 0)
-                return mur_alloc_text("%s", order[i]);
-    return mur_alloc_text("%s", "");
+    return mur_alloc_text("%s", mur_conditions_state(object));
 }
 
 static char *job_workers(const struct mur_value *object)
