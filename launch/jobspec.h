@@ -192,10 +192,10 @@ struct mur_jobspec {
     bool shows_exits; /* all exit codes, at the end */
     bool is_trial;    /* nothing is started */
     enum mur_command command;
-    const char *errand_word; /* of -help, -man and -status: what they are about; NULL: nothing is said */
-    bool is_json;            /* -status is for a program to read */
-    const char *pid_place;   /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
-    uint64_t more_signals;   /* that are passed on, beside the usual ones: bit N is signal N + 1 */
+    const char *command_word; /* of -help, -man and -status: what they are about; NULL: nothing is said */
+    bool is_json;             /* -status is for a program to read */
+    const char *pid_place;    /* where mpiexec's process number is told: "-", "+" or a file; NULL: nowhere */
+    uint64_t more_signals;    /* that are passed on, beside the usual ones: bit N is signal N + 1 */
     bool passes_no_signals;
     char host[256];
     char id[320];

@@ -142,10 +142,10 @@ int mur_command_run(struct mur_jobspec *job)
 
     switch (job->command) {
     case MUR_COMMAND_HELP:
-        code = tell_help(job->errand_word);
+        code = tell_help(job->command_word);
         break;
     case MUR_COMMAND_MANUAL:
-        return mur_manual_show(job->errand_word);
+        return mur_manual_show(job->command_word);
     case MUR_COMMAND_VERSION:
         tell_version();
         break;
@@ -159,7 +159,7 @@ int mur_command_run(struct mur_jobspec *job)
         code = refuse_account();
         break;
     case MUR_COMMAND_STATUS:
-        code = mur_status_print(job->errand_word, job->is_json);
+        code = mur_status_print(job->command_word, job->is_json);
         break;
     case MUR_COMMAND_VALIDATE:
         code = validate(job);
@@ -168,7 +168,7 @@ int mur_command_run(struct mur_jobspec *job)
         code = mur_checkpoint_try();
         break;
     case MUR_COMMAND_TRIGGER:
-        code = ask_for_snapshot(job->errand_word);
+        code = ask_for_snapshot(job->command_word);
         break;
     case MUR_COMMAND_CHECK_SSH:
     case MUR_COMMAND_SETUP_SSH:

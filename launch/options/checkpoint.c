@@ -106,7 +106,7 @@ static int set_check(struct mur_parser *parser, const char *value)
 static int set_job(struct mur_parser *parser, const char *value)
 {
     parser->job->command = MUR_COMMAND_TRIGGER;
-    parser->job->errand_word = value;
+    parser->job->command_word = value;
     return 0;
 }
 

@@ -24,7 +24,7 @@ static int set_help(struct mur_parser *parser, const char *value)
     (void)value;
     parser->job->command = MUR_COMMAND_HELP;
     if (*parser->next && **parser->next != '-')
-        parser->job->errand_word = *parser->next;
+        parser->job->command_word = *parser->next;
     return 0;
 }
 
@@ -34,7 +34,7 @@ static int set_status(struct mur_parser *parser, const char *value)
     (void)value;
     parser->job->command = MUR_COMMAND_STATUS;
     if (*parser->next && **parser->next != '-')
-        parser->job->errand_word = *parser->next++;
+        parser->job->command_word = *parser->next++;
     return 0;
 }
 
@@ -49,14 +49,14 @@ static int set_all_options(struct mur_parser *parser, const char *value)
 {
     (void)value;
     parser->job->command = MUR_COMMAND_HELP;
-    parser->job->errand_word = "all";
+    parser->job->command_word = "all";
     return 0;
 }
 
 static int set_manual(struct mur_parser *parser, const char *value)
 {
     parser->job->command = MUR_COMMAND_MANUAL;
-    parser->job->errand_word = value;
+    parser->job->command_word = value;
     return 0;
 }
 

@@ -8,7 +8,7 @@
 #include "launch/jobspec.h"
 
 /* Fills *job from the arguments and from the settings in the environment (defaults.c). Returns 0, or MUR_EXIT_USAGE
- * with a message in `error`. When help, the version or another such errand is
+ * with a message in `error`. When help, the version or another such command is
  * asked for, nothing after that option is looked at. */
 int mur_options_parse(char **argv, struct mur_jobspec *job, char *error, size_t error_size);
 
